@@ -14,7 +14,7 @@ from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption
 from fireassay.core.lazy import pd
 from fireassay.core.validation import check_integer, check_labels, check_probabilities, check_real
-from fireassay.curation.findings import LABEL_MODEL, Finding
+from fireassay.curation.findings import LABEL_MODEL, Finding, dataset_frame
 from fireassay.curation.labelling import relabelled
 
 if TYPE_CHECKING:
@@ -55,14 +55,7 @@ class AccuracyBounds(Finding):
 
     def frame(self) -> pd.DataFrame:
         """One row per dataset."""
-        return pd.DataFrame(
-            {
-                "dataset": np.arange(1, len(self.sizes) + 1),
-                "size": self.sizes,
-                "low": self.low,
-                "high": self.high,
-            }
-        )
+        return dataset_frame(self.sizes, low=self.low, high=self.high)
 
     def in_words(self) -> str:
         """The finding in one sentence, with its condition."""
@@ -81,12 +74,11 @@ class AccuracyBounds(Finding):
         """The classifier's accuracy on all samples, as two bounds."""
         rests, n = ("label-model", "independent-votes"), int(self.sizes[-1])
         ends = {"lower": self.low[-1], "upper": self.high[-1]}
-        return {
-            f"classifier_accuracy_{name}": Estimate.bound(
-                end, self.confidence, n, "Fréchet", rests_on=rests
-            )
-            for name, end in ends.items()
-        }
+        found = {}
+        for name, end in ends.items():
+            bound = Estimate.bound(end, self.confidence, n, "Fréchet", rests_on=rests)
+            found[f"classifier_accuracy_{name}"] = bound
+        return found
 
     def assumptions(self) -> tuple[Assumption, ...]:
         """That the label model is right."""
@@ -169,9 +161,7 @@ def _region(
     used = count > 0
     size = count[used][:, None]
     says = np.bincount(cell * k + answers[rows], minlength=n_cells * k).reshape(n_cells, k)
-    truth = np.stack(
-        [np.bincount(cell, weights=posterior[pattern, y], minlength=n_cells) for y in range(k)], 1
-    )
+    truth = np.stack([np.bincount(cell, posterior[pattern, y], n_cells) for y in range(k)], axis=1)
     a, b = says[used] / size, truth[used] / size
     share = count[used] / n
     low = float(share @ np.maximum((a + b).max(axis=1) - 1, 0.0))

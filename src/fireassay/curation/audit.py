@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fireassay.core.arrays import BoolArray, FloatArray, IntArray
+from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fireassay.core.errors import DataError, NotEnoughEvidenceError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption
@@ -16,7 +16,7 @@ from fireassay.core.result import Result
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_labels, check_lengths, check_real
 from fireassay.core.words import percent
-from fireassay.curation.findings import Finding, independent_rows
+from fireassay.curation.findings import Finding, dataset_frame, independent_rows
 from fireassay.curation.order import order_test
 from fireassay.statistics import share
 
@@ -62,16 +62,8 @@ class Audit(Finding):
 
     def frame(self) -> pd.DataFrame:
         """One row per dataset."""
-        return pd.DataFrame(
-            {
-                "dataset": np.arange(1, len(self.sizes) + 1),
-                "size": self.sizes,
-                "labels_in_ring": self.labels_per_ring,
-                "accuracy": self.accuracy,
-                "low": self.low,
-                "high": self.high,
-            }
-        )
+        means = {"accuracy": self.accuracy, "low": self.low, "high": self.high}
+        return dataset_frame(self.sizes, labels_in_ring=self.labels_per_ring, **means)
 
     def in_words(self) -> str:
         """The finding in one sentence."""
@@ -130,9 +122,7 @@ def audit(result: Curation, rows: Any, y_audit: Any, gamma: float = 0.05) -> Aud
     # each has variance (1 - m/N) var(r) / m, where var(r) counts one more right and one more wrong
     # label, so that a few labels that agree do not claim certainty.
     check_real(gamma, "gamma", low=0.0, high=1.0)
-    chosen = check_rows(rows, result.n)
-    truth = check_labels(y_audit, name="y_audit")
-    check_lengths(rows=len(chosen), y_audit=len(truth))
+    chosen, truth = check_audited(rows, y_audit, result.n)
     correct = np.asarray(truth == result.labels[chosen])
     ring_of = result.dataset_number - 1
     audited = np.bincount(ring_of[chosen], minlength=len(result.sizes))
@@ -319,9 +309,15 @@ def _simulate(rings: list[FloatArray], assumed: FloatArray, m: int, gamma: float
     return int((2 * special.ndtr(-z) <= gamma).sum())
 
 
-def check_rows(rows: Any, n: int) -> IntArray:
-    """Sample numbers, each at most once."""
-    array = np.asarray(rows)
+def check_audited(rows: Any, y_audit: Any, n: int) -> tuple[IntArray, AnyArray]:
+    """Sample numbers, each at most once (None: all), and as many labels."""
+    chosen = np.arange(n) if rows is None else _checked_rows(np.asarray(rows), n)
+    truth = check_labels(y_audit, name="y_audit")
+    check_lengths(rows=len(chosen), y_audit=len(truth))
+    return chosen, truth
+
+
+def _checked_rows(array: AnyArray, n: int) -> IntArray:
     if array.ndim != 1 or array.dtype.kind not in "iu" or not len(array):
         raise DataError(
             "rows must be a list of sample numbers.", got=f"shape {array.shape}, {array.dtype}"

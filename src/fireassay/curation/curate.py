@@ -18,7 +18,7 @@ from fireassay.core.lazy import pd
 from fireassay.core.result import Answer
 from fireassay.core.seeds import check_seed
 from fireassay.curation.accuracy_bounds import AccuracyBounds, frechet_bounds
-from fireassay.curation.analysis import analysis_table
+from fireassay.curation.analysis import analysis_table, dependence_chart, score_chart
 from fireassay.curation.audit import Audit, AuditPlan, audit, draw_audit, plan_audit
 from fireassay.curation.files import export
 from fireassay.curation.findings import CurationFindings
@@ -104,9 +104,7 @@ def curate(
     given = None
     if isinstance(chosen, GivenProbabilities):
         given = chosen.checked(checked.shape[0], k)
-        patterns = every_row(checked, k)
-    else:
-        patterns = unique_patterns(checked, k)
+    patterns = unique_patterns(checked, k) if given is None else every_row(checked, k)
     fit_patterns = patterns
     if fit_votes is not None:
         more = check_votes(fit_votes, name="fit_votes")
@@ -229,16 +227,9 @@ class Curation(Answer):
 
     def frame(self) -> pd.DataFrame:
         """One row per sample: label, confidence, interval, votes, dataset number."""
-        return pd.DataFrame(
-            {
-                "label": self.labels,
-                "confidence": self.confidence,
-                "lower": self.lower,
-                "upper": self.upper,
-                "votes": self.table.n_votes[self.patterns.of_row],
-                "dataset": self.dataset_number,
-            }
-        )
+        table = self.table.frame().iloc[self.patterns.of_row].reset_index(drop=True)
+        table["dataset"] = self.dataset_number
+        return table
 
     def lf_analysis(self, y: Any = None) -> pd.DataFrame:
         """One row per labelling function: coverage, overlap, conflict, accuracy, why pruned."""
@@ -343,8 +334,6 @@ class Curation(Answer):
 
     def charts(self) -> dict[str, Chart]:
         """Functions that depend on each other, if any, and the scores along the order."""
-        from fireassay.curation.analysis import dependence_chart, score_chart
-
         scores, dependent = score_chart(self), dependence_chart(self)
         return {"scores": scores, **({"labelling functions": dependent} if dependent else {})}
 

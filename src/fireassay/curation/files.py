@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,15 +68,22 @@ def read_audit(path: Path) -> tuple[AnyArray, AnyArray]:
 
 def _read_table(path: Path) -> pd.DataFrame:
     _check_there(path)
-    try:
+    with _reading(path, "a table"):
         if path.suffix == ".parquet":
             require("pyarrow", "tables", "Reading Parquet files")
             return pd.read_parquet(path)
         return read_csv(path)
+
+
+@contextmanager
+def _reading(path: Path, what: str) -> Iterator[None]:
+    """Turn the errors of a damaged file into one that says what was expected."""
+    try:
+        yield
     except DataError:
         raise
-    except (ValueError, OSError) as damaged:
-        raise DataError(f"Expected {path.name} to be a table.", got=str(damaged)) from damaged
+    except (ValueError, EOFError, OSError) as damaged:
+        raise DataError(f"Expected {path.name} to be {what}.", got=str(damaged)) from damaged
 
 
 def _read_array(path: Path, name: str) -> Any:
@@ -85,17 +93,14 @@ def _read_array(path: Path, name: str) -> Any:
             check_declared_size(sum(i.file_size for i in members.infolist()), MAX_BYTES, path)
     if path.suffix == ".npy" or not zipfile.is_zipfile(path):
         return map_npy(path)
-    try:
+    with _reading(path, "an .npy or .npz file without objects"):
         found = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, OSError) as damaged:
-        raise DataError(
-            f"Expected {path.name} to be an .npy or .npz file without objects.", got=str(damaged)
-        ) from damaged
     if isinstance(found, np.ndarray):
         return found
     with found as archive:
         if {"indices", "indptr", "shape", "data"} <= set(archive.files):
-            return _read_sparse(path)
+            with _reading(path, "a sparse matrix"):
+                return sparse.load_npz(path)
         chosen = name if name in archive.files else (archive.files or [""])[0]
         if name not in archive.files and len(archive.files) != 1:
             raise DataError(
@@ -109,16 +114,6 @@ def _read_array(path: Path, name: str) -> Any:
                 f"The array '{chosen}' in {path.name} must hold numbers.", got=str(objects)
             ) from objects
     return array
-
-
-def _read_sparse(path: Path) -> Any:
-    """A matrix that sparse.save_npz wrote."""
-    try:
-        return sparse.load_npz(path)
-    except (ValueError, OSError) as damaged:
-        raise DataError(
-            f"Expected {path.name} to be a sparse matrix.", got=str(damaged)
-        ) from damaged
 
 
 def _check_there(path: Path) -> None:
@@ -148,25 +143,19 @@ def export(
     for number, rows in enumerate(result.datasets, start=1):
         path = target / f"{stem}_{number:0{width}d}.txt"
         written.append(write_text(path, "".join(f"{row}\n" for row in rows.tolist())))
-    csv = target / "samples.csv"
-    written.append(write_csv(table, csv))
+    written.append(write_csv(table, target / "samples.csv"))
     if is_installed("pyarrow"):
-        parquet = target / "samples.parquet"
-        table.to_parquet(parquet, index=False)
-        written.append(parquet)
-    summary = json_files.dumps(_summary(result) | {"order": order}, indent=2)
-    return [*written, write_text(target / "curation.json", summary)]
-
-
-def _summary(result: Curation) -> dict[str, Any]:
-    settings = result.settings
-    return {
-        "settings": {name: getattr(settings, name) for name in settings.__dataclass_fields__},
+        written.append(target / "samples.parquet")
+        table.to_parquet(written[-1], index=False)
+    summary = {
+        "settings": asdict(result.settings),
         "samples": result.n,
         "sizes": result.sizes.tolist(),
         "kept_lfs": [result.lf_names[i] for i in result.kept_lfs],
         "warnings": list(result.warnings),
+        "order": order,
     }
+    return [*written, write_text(target / "curation.json", json_files.dumps(summary, indent=2))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,12 +218,8 @@ def open_votes(source: Any) -> VoteSource:
             raise DataError("Expected a file of votes.", got=f"no file at {path}")
         if path.suffix == ".parquet":
             return _open_parquet([path], path)
-        try:
+        with _reading(path, "an .npy file of votes"):
             array = map_npy(path)
-        except (ValueError, EOFError, OSError) as damaged:
-            raise DataError(
-                f"Expected {path.name} to be an .npy file of votes.", got=str(damaged)
-            ) from damaged
         checked = check_votes(array)
         if checked is array and array.flags.c_contiguous:
             return ArraySource(str(path.resolve()), None, *array.shape)
@@ -259,12 +244,8 @@ def _open_parquet(paths: list[Path], asked: Path) -> ParquetSource:
         raise DataError("Expected a folder of .parquet files.", got=f"none in {asked}")
     rows, columns = [], []
     for path in paths:
-        try:
+        with _reading(path, "a Parquet file"):
             metadata = parquet.read_metadata(path)
-        except (OSError, ValueError) as damaged:
-            raise DataError(
-                f"Expected {path.name} to be a Parquet file.", got=str(damaged)
-            ) from damaged
         rows.append(metadata.num_rows)
         columns.append(metadata.num_columns)
     if len(set(columns)) > 1:

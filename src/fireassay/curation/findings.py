@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fireassay.core.arrays import IntArray
 from fireassay.core.chart import Chart
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, LeadingNumber, Provenance, Table
@@ -75,6 +76,11 @@ class Finding(Answer):
             measures=MEASURES,
             limits=_LIMITS,
         )
+
+
+def dataset_frame(sizes: IntArray, **columns: Any) -> pd.DataFrame:
+    """One row per dataset: its number, its size, and the given columns."""
+    return pd.DataFrame({"dataset": np.arange(1, len(sizes) + 1), "size": sizes, **columns})
 
 
 def independent_rows(n_groups: int) -> Assumption:

@@ -13,8 +13,9 @@ from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, AssumptionStatus
 from fireassay.core.lazy import optimize, pd, special
 from fireassay.core.seeds import generator
-from fireassay.core.validation import check_integer, check_labels, check_lengths
-from fireassay.curation.audit import check_rows
+from fireassay.core.validation import check_integer
+from fireassay.curation.analysis import calibration_chart
+from fireassay.curation.audit import check_audited
 from fireassay.curation.findings import LABEL_MODEL, Finding, independent_rows
 from fireassay.statistics import ReliabilityCurve, expected_calibration_error, reliability_curve
 
@@ -59,8 +60,6 @@ class LabelCalibration(Finding):
 
     def charts(self) -> dict[str, Chart]:
         """The reliability diagram."""
-        from fireassay.curation.analysis import calibration_chart
-
         return {"calibration": calibration_chart(self)}
 
     def in_words(self) -> str:
@@ -88,9 +87,7 @@ def calibrate(
 ) -> LabelCalibration:
     """Compare confidences with labels of all samples or of ``rows``; logistic correction."""
     check_integer(n_bins, "n_bins", low=1)
-    chosen = np.arange(result.n) if rows is None else check_rows(rows, result.n)
-    truth = check_labels(y_audit, name="y_audit")
-    check_lengths(rows=len(chosen), y_audit=len(truth))
+    chosen, truth = check_audited(rows, y_audit, result.n)
     correct = np.asarray(truth == result.labels[chosen])
     stated = result.confidence[chosen]
     k, seed = result.settings.n_classes, result.settings.seed

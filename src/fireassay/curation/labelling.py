@@ -10,7 +10,7 @@ import numpy as np
 
 from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fireassay.core.errors import ParameterError
-from fireassay.core.lazy import nx
+from fireassay.core.lazy import nx, pd
 from fireassay.core.validation import check_choice, check_integer, check_real
 from fireassay.curation.labelers import GivenProbabilities, Labeler, MajorityVote, label_model
 from fireassay.curation.order import DECIMALS
@@ -76,6 +76,12 @@ class PatternLabels:
     lower: FloatArray
     upper: FloatArray
     n_votes: IntArray
+
+    def frame(self) -> pd.DataFrame:
+        """One row per vote pattern: label, confidence, interval, number of votes."""
+        names = ("labels", "confidence", "lower", "upper", "n_votes")
+        table = pd.DataFrame({name: getattr(self, name) for name in names})
+        return table.rename(columns={"labels": "label", "n_votes": "votes"})
 
     def score(self, order_by: str) -> FloatArray:
         """The rounded score that the samples are ordered by."""

@@ -15,7 +15,8 @@ from fireassay.core.evidence import Assumption
 from fireassay.core.lazy import pd
 from fireassay.core.validation import check_lengths, check_real
 from fireassay.curation.accuracy_bounds import check_predictions
-from fireassay.curation.findings import Finding, independent_rows
+from fireassay.curation.analysis import robustness_chart
+from fireassay.curation.findings import Finding, dataset_frame, independent_rows
 from fireassay.curation.order import ScoreTable, check_groups, order_test
 from fireassay.curation.trend import exact_interval
 from fireassay.statistics import share, wilson
@@ -68,20 +69,11 @@ class Robustness(Finding):
 
     def frame(self) -> pd.DataFrame:
         """One row per dataset."""
-        return pd.DataFrame(
-            {
-                "dataset": np.arange(1, len(self.sizes) + 1),
-                "size": self.sizes,
-                "agreement": self.agreement,
-                "low": self.agreement_interval[:, 0],
-                "high": self.agreement_interval[:, 1],
-            }
-        )
+        low, high = self.agreement_interval.T
+        return dataset_frame(self.sizes, agreement=self.agreement, low=low, high=high)
 
     def charts(self) -> dict[str, Chart]:
         """Agreement along the datasets."""
-        from fireassay.curation.analysis import robustness_chart
-
         return {"robustness": robustness_chart(self)}
 
     def in_words(self) -> str:
@@ -179,10 +171,8 @@ def _verdict(trend: str, interval: tuple[float, float], validity: Any) -> tuple[
             "The weak labels get worse along the order, but the classifier keeps agreeing with "
             "them measurably more than a model that follows the truth would."
         )
-    return (
-        _NO_EVIDENCE,
-        "The classifier's agreement shows no trend, and too little data to say why.",
-    )
+    why = "The classifier's agreement shows no trend, and too little data to say why."
+    return _NO_EVIDENCE, why
 
 
 def _subgroups(

@@ -13,9 +13,10 @@ from fireassay.core.chart import Chart
 from fireassay.core.errors import ParameterError
 from fireassay.core.lazy import pd, special
 from fireassay.core.seeds import generator
-from fireassay.core.validation import check_integer, check_labels, check_lengths, check_real
+from fireassay.core.validation import check_integer, check_labels, check_real
 from fireassay.core.words import percent
-from fireassay.curation.audit import check_rows
+from fireassay.curation.analysis import stability_chart
+from fireassay.curation.audit import check_audited
 from fireassay.curation.findings import Finding
 from fireassay.curation.labelers import LABELERS, GivenProbabilities, MajorityVote, as_labeler
 from fireassay.curation.labelling import PatternLabels, label_patterns, relabelled
@@ -67,8 +68,6 @@ class Stability(Finding):
 
     def charts(self) -> dict[str, Chart]:
         """Verdicts by labeler."""
-        from fireassay.curation.analysis import stability_chart
-
         return {"stability": stability_chart(self)}
 
     def in_words(self) -> str:
@@ -77,10 +76,8 @@ class Stability(Finding):
         if not self.judge:
             which = "Nothing judges the label models: majority vote stays, which is no test."
         if self.stable is None:
-            share = float(self.panel["same_labels"].min())
-            return (
-                f"Other label models and seeds give at least {percent(share)} equal labels. {which}"
-            )
+            share = percent(float(self.panel["same_labels"].min()))
+            return f"Other label models and seeds give at least {share} equal labels. {which}"
         if self.trusted is None:
             which = "No label model tried leads to hard cases with every seed: trust none."
         return (
@@ -142,8 +139,7 @@ def stability(
     if truth is not None:
         judge = "true labels"
     elif audit is not None:
-        judged, right = check_rows(audit[0], result.n), check_labels(audit[1], name="y_audit")
-        check_lengths(rows=len(judged), y_audit=len(right))
+        judged, right = check_audited(*audit, result.n)
         judge = f"{len(judged)} audited labels"
     elif answers is not None:
         judge = "the model's answers, which may be wrong"

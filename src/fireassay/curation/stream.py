@@ -74,16 +74,9 @@ class StreamedCuration(Result):
 
     def frame(self) -> pd.DataFrame:
         """One row per vote pattern."""
-        return pd.DataFrame(
-            {
-                "count": self.patterns.counts,
-                "label": self.table.labels,
-                "confidence": self.table.confidence,
-                "lower": self.table.lower,
-                "upper": self.table.upper,
-                "votes": self.table.n_votes,
-            }
-        )
+        table = self.table.frame()
+        table.insert(0, "count", self.patterns.counts)
+        return table
 
     def summary(self) -> str:
         """How many samples, where, and what to be careful about."""
@@ -93,7 +86,7 @@ class StreamedCuration(Result):
     def rows(self, start: int, stop: int) -> pd.DataFrame:
         """Label, confidence, interval and dataset number of some samples."""
         pattern = self._column("pattern")[start:stop]
-        table = self.frame().drop(columns="count").iloc[pattern].reset_index(drop=True)
+        table = self.table.frame().iloc[pattern].reset_index(drop=True)
         table["dataset"] = np.asarray(self._column("dataset")[start:stop], dtype=np.int64)
         table.index = pd.RangeIndex(start, start + len(table))
         return table

@@ -15,7 +15,8 @@ from fireassay.core.lazy import pd
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_choice, check_integer, check_labels, check_real
 from fireassay.core.words import p_text, percent
-from fireassay.curation.findings import Finding, independent_rows
+from fireassay.curation.analysis import accuracy_chart
+from fireassay.curation.findings import Finding, dataset_frame, independent_rows
 from fireassay.curation.order import (
     OrderTest,
     ScoreTable,
@@ -109,26 +110,21 @@ class Trend(Finding):
     def frame(self) -> pd.DataFrame:
         """One row per dataset: size, accuracy, both intervals, and the same of the rows it adds."""
         sizes, accuracy, ends = self.added
-        return pd.DataFrame(
-            {
-                "dataset": np.arange(1, len(self.sizes) + 1),
-                "size": self.sizes,
-                "accuracy": self.accuracy,
-                "low_90_paper": self.accuracy_interval[:, 0],
-                "high_90_paper": self.accuracy_interval[:, 1],
-                "low_95_exact": self.exact_interval[:, 0],
-                "high_95_exact": self.exact_interval[:, 1],
-                "added": sizes,
-                "accuracy_added": accuracy,
-                "low_95_added": ends[:, 0],
-                "high_95_added": ends[:, 1],
-            }
+        return dataset_frame(
+            self.sizes,
+            accuracy=self.accuracy,
+            low_90_paper=self.accuracy_interval[:, 0],
+            high_90_paper=self.accuracy_interval[:, 1],
+            low_95_exact=self.exact_interval[:, 0],
+            high_95_exact=self.exact_interval[:, 1],
+            added=sizes,
+            accuracy_added=accuracy,
+            low_95_added=ends[:, 0],
+            high_95_added=ends[:, 1],
         )
 
     def charts(self) -> dict[str, Chart]:
         """Accuracy against dataset, with intervals (the paper's Figure 3)."""
-        from fireassay.curation.analysis import accuracy_chart
-
         return {"accuracy": accuracy_chart(self)}
 
     @property
