@@ -94,10 +94,8 @@ def fit_candidates(
     executor: Executor,
     keeping: Executor,
 ) -> None:
-    """Fit all that the model has enough for; of the others, note why not.
-
-    ``keeping`` is for supervisors of the rows alone, which serve every model.
-    """
+    """Fit all that the model has enough for; of the others, note why not."""
+    # ``keeping`` is for supervisors of the rows alone, which serve every model.
     for group in _by_reader(candidates):
         _mark_missing(group, X)
         active = [e for e in group if e.status == "done"]
@@ -148,16 +146,12 @@ def score_sets(
             parts[name][e.name] = found
             if name == NOMINAL:
                 e.own_seconds = time.perf_counter() - started
-    scores = {set_name: _joined(found, by_name) for set_name, found in parts.items()}
+    done = [e.name for e in candidates if e.status == "done"]
+    scores = {
+        set_name: {name: np.concatenate(found[name]) for name in done if name in found}
+        for set_name, found in parts.items()
+    }
     return scores, sum(block.queries for block in blocks)
-
-
-def _joined(
-    found: dict[str, list[FloatArray]], by_name: dict[str, Candidate]
-) -> dict[str, FloatArray]:
-    """The scores of the blocks of a set in one array, for candidates that never failed."""
-    done = [name for name, e in by_name.items() if name in found and e.status == "done"]
-    return {name: np.concatenate(found[name]) for name in done}
 
 
 def _note(by_name: dict[str, Candidate], set_name: str, block: "_Block") -> None:

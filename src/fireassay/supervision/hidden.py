@@ -34,6 +34,17 @@ def spread(names: Sequence[str]) -> list[str]:
     return [names[round(i * step)] for i in range(_MOST_LAYERS)]
 
 
+def check_head(logits: FloatArray, probabilities: FloatArray, head: str) -> None:
+    """Refuse a last linear layer whose logits are not those of the probabilities."""
+    same = logits.shape == probabilities.shape
+    if not same or not np.allclose(softmax(logits), probabilities, atol=1e-4):
+        raise ModelError(
+            f"The model's probabilities must be the softmax of {head}.",
+            got="another answer",
+            do="Pass layer= to choose the activations, or bring arrays (Reading).",
+        )
+
+
 def is_network(estimator: Any) -> bool:
     """Whether an estimator is an MLPClassifier, alone or at the end of a pipeline."""
     return type(_last(estimator)).__name__ == "MLPClassifier" and hasattr(
@@ -150,12 +161,7 @@ class OnnxHidden(Hidden):
             features = _flat(values[self.head[0]], FEATURES_WIDEST)
             weights, bias = self.head[1:]
             logits = (features @ weights.T + bias) / self.temperature
-            if not np.allclose(softmax(logits), found["probabilities"], atol=1e-4):
-                raise ModelError(
-                    "The model's probabilities must be the softmax of its last linear layer.",
-                    got="another answer",
-                    do="Pass layer= to choose the activations, or bring arrays (Reading).",
-                )
+            check_head(logits, found["probabilities"], "its last linear layer")
             found |= {"logits": logits, "head": (weights, bias)}
             if self.layer is None:
                 found["features"] = features

@@ -59,16 +59,11 @@ def to_onnx(supervisor: Supervisor, path: str | Path) -> Path:
     for value, name, _ in outputs:
         g.nodes.append(onnx.helper.make_node("Identity", [value], [name]))
     info = onnx.helper.make_tensor_value_info
-    graph = onnx.helper.make_graph(
-        g.nodes,
-        f"fireassay {supervisor.name}",
-        [
-            info(name, onnx.TensorProto.FLOAT, _SHAPES.get(name, ["rows", None]))
-            for name in g.inputs
-        ],
-        [info(name, kind, ["rows"]) for _, name, kind in outputs],
-        g.constants,
-    )
+    shapes = {name: _SHAPES.get(name, ["rows", None]) for name in g.inputs}
+    taken = [info(name, onnx.TensorProto.FLOAT, shape) for name, shape in shapes.items()]
+    given = [info(name, kind, ["rows"]) for _, name, kind in outputs]
+    title = f"fireassay {supervisor.name}"
+    graph = onnx.helper.make_graph(g.nodes, title, taken, given, g.constants)
     opset = [onnx.helper.make_opsetid("", _OPSET)]
     model = onnx.helper.make_model(graph, opset_imports=opset, ir_version=9)
     onnx.checker.check_model(model)

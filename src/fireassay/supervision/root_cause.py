@@ -64,31 +64,20 @@ class Diagnosis(Result):
     def frame(self) -> pd.DataFrame:
         """One row per input."""
         names = np.array(self.cause_names, dtype=object)
-        return pd.DataFrame(
-            {
-                "verdict": self.verdict,
-                "action": self.action,
-                "ambiguity": self.ambiguity,
-                "distance": self.distance,
-                "causes": [" | ".join(names[row]) if row.any() else "none" for row in self.causes],
-            }
-        )
+        columns = ("verdict", "action", "ambiguity", "distance")
+        table = pd.DataFrame({name: getattr(self, name) for name in columns})
+        table["causes"] = [" | ".join(names[row]) or "none" for row in self.causes]
+        return table
 
     def charts(self) -> dict[str, Chart]:
         """The two axes, by verdict."""
-        return {
-            "two_axes": Chart(
-                points(
-                    self.ambiguity,
-                    self.distance,
-                    {"axis": axis("ambiguity"), "scale": {"zero": False}},
-                    {"axis": axis("distance from training"), "scale": {"zero": False}},
-                    kinds=self.verdict.tolist(),
-                ),
-                "Each input by how ambiguous it is and how far from training, with its verdict.",
-                "A cloud of points in four kinds.",
-            )
-        }
+        across, up = (
+            {"axis": axis(title), "scale": {"zero": False}}
+            for title in ("ambiguity", "distance from training")
+        )
+        cloud = points(self.ambiguity, self.distance, across, up, kinds=self.verdict.tolist())
+        caption = "Each input by how ambiguous it is and how far from training, with its verdict."
+        return {"two_axes": Chart(cloud, caption, "A cloud of points in four kinds.")}
 
 
 class RootCause:
@@ -142,9 +131,8 @@ class RootCause:
         Half of each kind's rows (drawn at random) train a small classifier on the two axes, the
         other half calibrate the sets.
         """
-        return self.calibrate_scores(
-            self.axes(nominal), {name: self.axes(X) for name, X in kinds.items()}
-        )
+        scores = {name: self.axes(X) for name, X in kinds.items()}
+        return self.calibrate_scores(self.axes(nominal), scores)
 
     def axes(self, X: ArrayLike) -> FloatArray:
         """Both scores of rows, (n, 2): ambiguity and distance."""
@@ -188,13 +176,9 @@ class RootCause:
         ambiguous, off = (scores > self.thresholds_).T
         verdict = np.select([off & ambiguous, off, ambiguous], [BOTH, OFF, AMBIGUOUS], FINE)
         strangeness = self._strangeness(scores)
-        causes = np.stack(
-            [
-                _p_values(self.calibration_[name], strangeness[:, i]) > 1.0 - self.coverage
-                for i, name in enumerate(self.cause_names_)
-            ],
-            axis=1,
-        )
+        known = zip(self.cause_names_, strangeness.T, strict=True)
+        p_values = [_p_values(self.calibration_[name], own) for name, own in known]
+        causes = np.stack(p_values, axis=1) > 1.0 - self.coverage
         actions = np.array([ACTIONS[v] for v in verdict.tolist()])
         if INVALID in self.cause_names_:
             only = causes[:, self.cause_names_.index(INVALID)] & (causes.sum(axis=1) == 1)
@@ -219,9 +203,8 @@ class RootCause:
 
         rows = self._quadratic(np.concatenate(list(training.values())))
         labels = np.repeat(np.arange(len(training)), [len(v) for v in training.values()])
-        self._classifier = LogisticRegression(
-            C=1.0, class_weight="balanced", max_iter=5000, tol=1e-4
-        ).fit(rows, labels)
+        regression = LogisticRegression(C=1.0, class_weight="balanced", max_iter=5000, tol=1e-4)
+        self._classifier = regression.fit(rows, labels)
 
     def _quadratic(self, scores: FloatArray) -> FloatArray:
         a, d = self._normal_scores(scores).T

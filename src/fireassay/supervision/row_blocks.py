@@ -93,10 +93,8 @@ def as_activations(
 def check_width(activations: FloatArray, width: int) -> None:
     """Refuse activations of another width than in training."""
     if activations.shape[1] != width:
-        raise DataError(
-            f"Activations must have {width} columns, as in training.",
-            got=f"{activations.shape[1]}",
-        )
+        expected = f"Activations must have {width} columns, as in training."
+        raise DataError(expected, got=f"{activations.shape[1]}")
 
 
 def as_classes(predictions: ArrayLike) -> IntArray:

@@ -51,6 +51,7 @@ _LIMITS = (
     "A monitor that catches one kind of trouble may miss another: look at every row.",
     "An attacker who knows the monitor can attack it, too; that was not tried.",
 )
+_CAPTION = "Supervisors by set."
 _SHOWN = [
     "supervisor", "set", "status", "auroc", "low", "high", "simultaneous_low",
     "simultaneous_high", "aupr", "aupr_low", "aupr_high",
@@ -197,7 +198,7 @@ class SupervisorComparison(Answer):
         )
         several = best["supervisor"].nunique() > 1
         rounded = self.table[_SHOWN].round(4).astype(object)
-        shown_rows = rounded.where(rounded.notna(), None)
+        table = Table.from_frame(rounded.where(rounded.notna(), None), _CAPTION, index=False)
         estimates = self._estimates(own, best)
         return Evidence(
             "supervision",
@@ -210,9 +211,7 @@ class SupervisorComparison(Answer):
             estimates=estimates,
             measures=MEASURES,
             assumptions=self.assumptions,
-            tables={
-                "supervisors": Table.from_frame(shown_rows, "Supervisors by set.", index=False)
-            },
+            tables={"supervisors": table},
             charts=self.charts(),
             limits=_LIMITS,
             provenance=Provenance(

@@ -15,7 +15,7 @@ from fireassay.core.arrays import FloatArray, softmax
 from fireassay.core.errors import ModelError, ParameterError
 from fireassay.core.seeds import generator
 from fireassay.core.threads import one_torch_thread
-from fireassay.supervision.hidden import FEATURES_WIDEST, PROBE_WIDEST, grid, spread
+from fireassay.supervision.hidden import FEATURES_WIDEST, PROBE_WIDEST, check_head, grid, spread
 from fireassay.supervision.reading import Hidden
 
 _ACTIVATIONS = (
@@ -108,18 +108,9 @@ class TorchHidden(Hidden):
         features = _joined(blocks, "head input", n)
         weights, bias = self._weights(self.head_name)
         logits = features @ weights.T + bias if features.shape[1] == weights.shape[1] else features
-        if logits.shape != probabilities.shape or not np.allclose(
-            softmax(logits / self.temperature), probabilities, atol=1e-4
-        ):
-            raise ModelError(
-                f"The model's probabilities must be the softmax of its last linear layer "
-                f"({self.head_name!r}).",
-                got="another answer",
-                do="Pass layer= to choose the activations, or bring arrays (Reading).",
-            )
-        return {
-            "features": features, "head": (weights, bias), "logits": logits / self.temperature,
-        }  # fmt: skip
+        logits = logits / self.temperature
+        check_head(logits, probabilities, f"its last linear layer ({self.head_name!r})")
+        return {"features": features, "head": (weights, bias), "logits": logits}
 
     def layer_names(self) -> tuple[list[str], str | None]:
         """The layers that are probed, and the one whose activations are the features."""

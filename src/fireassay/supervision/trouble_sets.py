@@ -39,9 +39,8 @@ class CorruptedSet(Result):
 
     def summary(self) -> str:
         """How many rows, of how many kinds."""
-        return (
-            f"{len(self)} corrupted rows of {len(set(self.kind))} kinds, severity {self.severity}"
-        )
+        kinds = len(set(self.kind))
+        return f"{len(self)} corrupted rows of {kinds} kinds, severity {self.severity}"
 
     def frame(self) -> pd.DataFrame:
         """One row per corrupted row."""
@@ -83,8 +82,7 @@ def corrupted_set(
         chosen = np.flatnonzero(share == i)
         if len(chosen):
             changed[chosen] = corrupt(images[chosen], kind, severity, seed)
-    if channels_first(rows):
-        changed = np.moveaxis(changed, -1, 1)
+    changed = np.moveaxis(changed, -1, 1) if channels_first(rows) else changed
     if bounds is not None:
         changed = changed.clip(*bounds)
     return CorruptedSet(changed, np.array(kinds)[share], severity)
@@ -95,6 +93,8 @@ def channels_first(X: NDArray[Any]) -> bool:
     return image_layout(X.shape) == "CHW"
 
 
+Rows = NDArray[Any]
+Index = NDArray[np.int64]
 ATTACKS = ("fgm", "bim", "pgd", "deepfool")
 
 
@@ -204,8 +204,8 @@ def adversarial_set(
 
 
 def _smallest(
-    model: Any, X: NDArray[Any], y: NDArray[Any], attack: str, largest: float, steps: int, seed: int
-) -> tuple[NDArray[Any], NDArray[np.int64], int]:
+    model: Any, X: Rows, y: Rows, attack: str, largest: float, steps: int, seed: int
+) -> tuple[Rows, Index, int]:
     """Adversarial points, the rows they belong to, and how many rows were tried."""
     if attack == "deepfool":
         result = attack_table.deepfool(model, X, y, norm="l2", seed=seed)
@@ -233,13 +233,8 @@ def _smallest(
 
 
 def _pushed(
-    model: Any,
-    X: NDArray[Any],
-    points: NDArray[Any],
-    rows: NDArray[np.int64],
-    largest: float,
-    min_confidence: float,
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    model: Any, X: Rows, points: Rows, rows: Index, largest: float, min_confidence: float
+) -> tuple[Rows, Index]:
     """Walk on towards the wrong class, inside the box around the original."""
     check_real(min_confidence, "min_confidence", low=0, high=1)
     low, high = model.bounds if model.bounds is not None else (-np.inf, np.inf)
@@ -262,12 +257,7 @@ def _pushed(
 
 
 def _collected(
-    model: Any,
-    X: NDArray[Any],
-    labels: NDArray[np.int64],
-    points: NDArray[Any],
-    rows: NDArray[np.int64],
-    attack: str,
+    model: Any, X: Rows, labels: Index, points: Rows, rows: Index, attack: str
 ) -> AdversarialSet:
     probabilities = model.predict_proba(points)
     wrong = probabilities.argmax(axis=1) != labels[rows]
