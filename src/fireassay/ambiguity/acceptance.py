@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from fireassay.ambiguity.latent_grid import confined_anchors
 from fireassay.ambiguity.preset import Preset
@@ -17,6 +16,7 @@ from fireassay.ambiguity.stacked_networks import (
     balanced_accuracy,
     prior_means,
 )
+from fireassay.core.arrays import IntArray
 
 LABEL_ACCURACY = 0.9
 REAL_FAKE = (0.4, 0.6)
@@ -126,7 +126,7 @@ def untrainable(rows: PairRows, held_out: PairRows, targets: torch.Tensor, least
     return ""
 
 
-def _varies(targets: torch.Tensor, rows: NDArray[np.int64]) -> bool:
+def _varies(targets: torch.Tensor, rows: IntArray) -> bool:
     """Whether two rows differ; looks at few rows first, since most data differ at once."""
     for most in (8, len(rows)):
         values = targets[torch.from_numpy(rows[:most])]

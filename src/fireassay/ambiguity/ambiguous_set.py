@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fireassay.ambiguity.measures import MEASURES, SENTENCES
+from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
@@ -37,10 +38,10 @@ class ControlSet:
     ((40, 8, 8), [3, 8])
     """
 
-    X: NDArray[Any]
-    labels: NDArray[Any]
-    rows: NDArray[np.int64]
-    autoencoders: NDArray[np.int64]
+    X: AnyArray
+    labels: AnyArray
+    rows: IntArray
+    autoencoders: IntArray
 
     def __len__(self) -> int:
         return len(self.X)
@@ -48,7 +49,7 @@ class ControlSet:
     def __str__(self) -> str:
         return f"{len(self)} nominal rows, reconstructed"
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
         return np.array(self.X, dtype=dtype, copy=copy)
 
     @property
@@ -74,13 +75,13 @@ class AmbiguousSet(Answer):
         manifest: Seed, settings, versions, hash of the data, and what took part in the generation.
     """
 
-    X: NDArray[Any]
-    soft_labels: NDArray[np.float64]
-    labels: NDArray[Any]
-    pairs: NDArray[Any]
+    X: AnyArray
+    soft_labels: FloatArray
+    labels: AnyArray
+    pairs: AnyArray
     classes: tuple[Any, ...]
-    autoencoders: NDArray[np.int64]
-    codes: NDArray[np.float64]
+    autoencoders: IntArray
+    codes: FloatArray
     control: ControlSet
     report: pd.DataFrame
     manifest: dict[str, Any]
@@ -96,7 +97,7 @@ class AmbiguousSet(Answer):
         )
 
     @property
-    def pair_positions(self) -> NDArray[np.int64]:
+    def pair_positions(self) -> IntArray:
         """The two classes of each row as positions in ``classes``, the lower first."""
         rows = np.argsort(self.soft_labels == 0.0, axis=1, kind="stable")[:, :2]
         return np.sort(rows, axis=1)
@@ -107,7 +108,7 @@ class AmbiguousSet(Answer):
         positions = np.unique(self.pair_positions, axis=0)
         return [(self.classes[a], self.classes[b]) for a, b in positions]
 
-    def of_pair(self, first: Any, second: Any) -> NDArray[np.int64]:
+    def of_pair(self, first: Any, second: Any) -> IntArray:
         """Row numbers of one pair, in either order."""
         if first not in self.classes or second not in self.classes:
             raise DataError(
@@ -154,9 +155,7 @@ class AmbiguousSet(Answer):
                 for row in rejected.itertuples()
             ),
             measures=MEASURES,
-            estimates={
-                "accepted_pairs": Estimate.count(accepted / asked, asked, "share of pairs"),
-            },
+            estimates={"accepted_pairs": Estimate.count(accepted / asked, asked, "share of pairs")},
             assumptions=(
                 Assumption(
                     "No model under test took part in the generation.",
@@ -192,10 +191,10 @@ class MixedSet:
         is_ambiguous: Which rows are ambiguous.
     """
 
-    X: NDArray[Any]
-    y: NDArray[Any]
-    soft_labels: NDArray[np.float64]
-    is_ambiguous: NDArray[np.bool_]
+    X: AnyArray
+    y: AnyArray
+    soft_labels: FloatArray
+    is_ambiguous: BoolArray
 
     def __str__(self) -> str:
         return f"{len(self.X)} training rows, {int(self.is_ambiguous.sum())} of them ambiguous"

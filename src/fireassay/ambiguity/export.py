@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fireassay.ambiguity.ambiguous_set import AmbiguousSet, ControlSet
 from fireassay.core import json_files
+from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import DataError
 from fireassay.core.files import write_bytes
 from fireassay.core.lazy import is_installed, pd
@@ -21,13 +22,13 @@ from fireassay.core.lazy import is_installed, pd
 _PER_ROW = 12
 
 
-def is_image(X: NDArray[Any]) -> bool:
+def is_image(X: AnyArray) -> bool:
     """Whether rows can be shown: ``(n, h, w)`` or ``(n, h, w, 1 or 3)`` in [0, 1]."""
     shown = X.ndim == 3 or (X.ndim == 4 and X.shape[3] in (1, 3))
     return bool(shown and min(X.shape[1:3]) >= 4 and X.min() >= 0.0 and X.max() <= 1.0)
 
 
-def tiles(images: NDArray[Any], columns: int = _PER_ROW, gap: int = 1) -> NDArray[np.uint8]:
+def tiles(images: AnyArray, columns: int = _PER_ROW, gap: int = 1) -> NDArray[np.uint8]:
     """Images side by side as one picture, white lines between; pixels are rounded, not cut."""
     grey = images if images.ndim == 4 else images[..., None]
     n, height, width, channels = grey.shape
@@ -42,7 +43,7 @@ def tiles(images: NDArray[Any], columns: int = _PER_ROW, gap: int = 1) -> NDArra
     return sheet[..., 0] if channels == 1 else sheet
 
 
-def rounded_pixels(images: NDArray[Any]) -> NDArray[np.uint8]:
+def rounded_pixels(images: AnyArray) -> NDArray[np.uint8]:
     """Pixels in [0, 1] as bytes."""
     return np.asarray(np.round(np.clip(images, 0.0, 1.0) * 255.0), dtype=np.uint8)
 
@@ -153,7 +154,7 @@ def read_set(folder: str | Path) -> AmbiguousSet:
     return amb
 
 
-def _npz(arrays: dict[str, NDArray[Any]]) -> bytes:
+def _npz(arrays: dict[str, AnyArray]) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in arrays.items():
@@ -166,7 +167,7 @@ def _npz(arrays: dict[str, NDArray[Any]]) -> bytes:
     return buffer.getvalue()
 
 
-def _arrays(path: Path) -> dict[str, NDArray[Any]]:
+def _arrays(path: Path) -> dict[str, AnyArray]:
     try:
         with np.load(io.BytesIO(_read(path)), allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from fireassay.ambiguity.acceptance import Judgement, judge, pair_summary, untrainable
 from fireassay.ambiguity.pairs import Pair
@@ -22,6 +21,7 @@ from fireassay.ambiguity.scaling import (
 )
 from fireassay.ambiguity.stacked_networks import PairAutoencoders, PairClassifiers, PairRows
 from fireassay.ambiguity.training import train_groups
+from fireassay.core.arrays import BoolArray, Float32Array, IntArray
 from fireassay.core.errors import NotEnoughEvidenceError
 from fireassay.core.lazy import pd
 from fireassay.core.seeds import generator
@@ -45,8 +45,8 @@ class FittedPairs:
     targets: torch.Tensor
     reduced: ReducedTargets
     encoder_inputs: EncoderInputs
-    y_index: NDArray[np.int64]
-    held_out: NDArray[np.bool_]
+    y_index: IntArray
+    held_out: BoolArray
     preset: Preset
 
     def members(self, split: str) -> list[int]:
@@ -60,9 +60,9 @@ class FittedPairs:
 
 
 def fit_pairs(
-    flat: NDArray[np.float32],
-    y_index: NDArray[np.int64],
-    held_out: NDArray[np.bool_],
+    flat: Float32Array,
+    y_index: IntArray,
+    held_out: BoolArray,
     pairs: Sequence[Pair],
     classes: Sequence[Any],
     tries: int,
@@ -122,7 +122,7 @@ def fit_pairs(
     )
 
 
-def _rows(y_index: NDArray[np.int64], pair: Pair, mask: NDArray[np.bool_]) -> PairRows:
+def _rows(y_index: IntArray, pair: Pair, mask: BoolArray) -> PairRows:
     first, second = (np.flatnonzero((y_index == label) & mask) for label in pair)
     return PairRows(first, second)
 

@@ -7,13 +7,14 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fireassay.ambiguity.ambiguous_set import AmbiguousSet
 from fireassay.ambiguity.pairs import Pair, choose_pairs
 from fireassay.ambiguity.preset import Preset, check_preset
 from fireassay.ambiguity.scaling import FeatureScaling, check_inputs
 from fireassay.classifiers import as_classifier
+from fireassay.core.arrays import BoolArray, IntArray
 from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
 from fireassay.core.evidence import library_versions
 from fireassay.core.hashing import sha256
@@ -140,12 +141,7 @@ class AmbiguityGenerator:
         return self._fitted().autoencoders
 
     def sample(
-        self,
-        n: int,
-        delta_max: float = 0.25,
-        split: str = "test",
-        *,
-        weighted: bool = True,
+        self, n: int, delta_max: float = 0.25, split: str = "test", *, weighted: bool = True
     ) -> AmbiguousSet:
         """Draw ambiguous inputs, equally many per accepted pair.
 
@@ -204,7 +200,7 @@ class AmbiguityGenerator:
         return self.fitted_
 
 
-def _hold_out(y_index: NDArray[np.int64], seed: int) -> NDArray[np.bool_]:
+def _hold_out(y_index: IntArray, seed: int) -> BoolArray:
     """A fifth of each class, at most 500 rows, that autoencoders are judged on."""
     held = np.zeros(len(y_index), dtype=np.bool_)
     for label in range(int(y_index.max()) + 1):

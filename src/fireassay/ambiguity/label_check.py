@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fireassay.ambiguity.ambiguous_set import AmbiguousSet
 from fireassay.ambiguity.measures import MEASURES
@@ -16,6 +16,7 @@ from fireassay.ambiguity.scaling import (
     check_inputs,
     principal_inputs,
 )
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Evidence, Provenance, Table
@@ -48,8 +49,8 @@ class LabelCheck(Answer):
     label_error: Estimate
     disagreement: float
     rank_correlation: float
-    ensemble: NDArray[np.float64]
-    soft: NDArray[np.float64]
+    ensemble: FloatArray
+    soft: FloatArray
     by_pair: pd.DataFrame
     provenance: Provenance
 
@@ -151,7 +152,7 @@ def check_soft_labels(
 
 
 def _bootstrap(
-    index: NDArray[np.int64], pair: tuple[int, int], classes: tuple[Any, ...],
+    index: IntArray, pair: tuple[int, int], classes: tuple[Any, ...],
     rng: np.random.Generator,
 ) -> PairRows:  # fmt: skip
     from fireassay.ambiguity.stacked_networks import PairRows
@@ -175,7 +176,7 @@ def _votes(
     amb: AmbiguousSet,
     pairs: list[tuple[int, int]],
     members: int,
-) -> NDArray[np.float64]:
+) -> FloatArray:
     import torch
 
     votes = np.empty((members, len(amb)))
@@ -188,7 +189,7 @@ def _votes(
     return votes
 
 
-def _by_pair(amb: AmbiguousSet, **means_of: NDArray[np.float64]) -> pd.DataFrame:
+def _by_pair(amb: AmbiguousSet, **means_of: FloatArray) -> pd.DataFrame:
     rows = []
     for first, second in amb.unique_pairs:
         own = amb.of_pair(first, second)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fireassay.ambiguity.ambiguous_set import AmbiguousSet
-from fireassay.core.arrays import FloatArray
+from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.lazy import pd
 from fireassay.core.validation import check_lengths, check_probabilities
@@ -33,7 +31,7 @@ def top_pair_accuracy(soft_labels: ArrayLike, probabilities: ArrayLike) -> float
     return float(top_pair_hits(*_checked(soft_labels, probabilities)).mean())
 
 
-def top_pair_hits(soft: FloatArray, predicted: FloatArray) -> NDArray[np.bool_]:
+def top_pair_hits(soft: FloatArray, predicted: FloatArray) -> BoolArray:
     """Which rows' predicted top pair is the label's."""
     lacking = ~has_top_pair(soft)
     if lacking.any():
@@ -48,7 +46,7 @@ def top_pair_hits(soft: FloatArray, predicted: FloatArray) -> NDArray[np.bool_]:
     return np.asarray((label_pair == predicted_pair).all(axis=1))
 
 
-def has_top_pair(soft: FloatArray) -> NDArray[np.bool_]:
+def has_top_pair(soft: FloatArray) -> BoolArray:
     """Which labels have two classes that are strictly more probable than all others."""
     if soft.shape[1] == 2:
         return np.asarray((soft > 0.0).all(axis=1))
@@ -56,12 +54,12 @@ def has_top_pair(soft: FloatArray) -> NDArray[np.bool_]:
     return np.asarray(ordered[:, -2] > ordered[:, -3])
 
 
-def top_columns(probabilities: FloatArray, k: int) -> NDArray[np.int64]:
+def top_columns(probabilities: FloatArray, k: int) -> IntArray:
     """The k most probable columns of each row, the first ones on ties."""
     return np.argsort(-probabilities, axis=1, kind="stable")[:, :k]
 
 
-def top_k_hits(predicted: FloatArray, labels: NDArray[np.int64], k: int) -> NDArray[np.bool_]:
+def top_k_hits(predicted: FloatArray, labels: IntArray, k: int) -> BoolArray:
     """Which rows have their label among the k most probable classes."""
     return np.asarray((top_columns(predicted, k) == labels[:, None]).any(axis=1))
 
@@ -127,7 +125,7 @@ def diversity(amb: AmbiguousSet) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _distances(X: NDArray[Any]) -> tuple[NDArray[np.float64], float]:
+def _distances(X: AnyArray) -> tuple[FloatArray, float]:
     from scipy.spatial.distance import pdist, squareform
 
     apart = pdist(X.reshape(len(X), -1).astype(np.float64))

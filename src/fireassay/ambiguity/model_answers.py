@@ -7,14 +7,13 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fireassay.ambiguity.ambiguous_set import AmbiguousSet
 from fireassay.ambiguity.measures import MEASURES, SENTENCES
 from fireassay.ambiguity.metrics import expected_top_k, top_columns, top_k_hits, top_pair_hits
 from fireassay.ambiguity.pairs import column_classes
 from fireassay.classifiers import as_classifier
-from fireassay.core.arrays import FloatArray, Probabilities, entropy_bits
+from fireassay.core.arrays import AnyArray, FloatArray, IntArray, Probabilities, entropy_bits
 from fireassay.core.chart import Chart
 from fireassay.core.drawing import matrix
 from fireassay.core.errors import DataError
@@ -212,9 +211,7 @@ def evaluate(model: Any, amb: AmbiguousSet, confidence: float = 0.95) -> Ambigui
     )
 
 
-def _scores(
-    predicted: FloatArray, soft: FloatArray, drawn: NDArray[np.int64]
-) -> dict[str, NDArray[Any]]:
+def _scores(predicted: FloatArray, soft: FloatArray, drawn: IntArray) -> dict[str, AnyArray]:
     higher = top_columns(soft, 1)[:, 0]
     return {
         "top1": top_k_hits(predicted, higher, 1),
@@ -258,7 +255,7 @@ class _Columns:
     def soft(self, soft_labels: FloatArray) -> FloatArray:
         return np.pad(soft_labels, ((0, 0), (0, len(self.classes) - soft_labels.shape[1])))
 
-    def positions(self, labels: NDArray[Any]) -> NDArray[np.int64]:
+    def positions(self, labels: AnyArray) -> IntArray:
         position = {label: i for i, label in enumerate(self.classes)}
         return np.array([position[label] for label in labels.tolist()], dtype=np.int64)
 
@@ -268,7 +265,7 @@ class _Means:
     confidence: float
     most_bits: float
 
-    def of(self, name: str, values: NDArray[Any]) -> Estimate:
+    def of(self, name: str, values: AnyArray) -> Estimate:
         """The mean of hits (exact interval) or of bounded values (betting interval)."""
         rests_on = _RESTS_ON.get(name, ("both-classes-visible",))
         if values.dtype.kind == "b":
@@ -300,7 +297,7 @@ def _control(
     }
 
 
-def _by_pair(amb: AmbiguousSet, scores: dict[str, NDArray[Any]], mean: _Means) -> pd.DataFrame:
+def _by_pair(amb: AmbiguousSet, scores: dict[str, AnyArray], mean: _Means) -> pd.DataFrame:
     rows = []
     for first, second in amb.unique_pairs:
         own = amb.of_pair(first, second)

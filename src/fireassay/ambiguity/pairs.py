@@ -6,9 +6,9 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fireassay.classifiers import Classifier
+from fireassay.core.arrays import AnyArray, IntArray
 from fireassay.core.errors import (
     AssumptionWarning,
     DataError,
@@ -23,8 +23,8 @@ def choose_pairs(
     pairs: str | Sequence[Any],
     classes: Sequence[Any],
     model: Classifier | None,
-    X: NDArray[Any],
-    y_index: NDArray[np.int64],
+    X: AnyArray,
+    y_index: IntArray,
 ) -> list[Pair]:
     """Pairs as class positions, the lower first."""
     if isinstance(pairs, str):
@@ -62,10 +62,7 @@ def _positions(pair: Any, position: dict[Any, int]) -> Pair:
 
 
 def _confused(
-    model: Classifier | None,
-    classes: Sequence[Any],
-    X: NDArray[Any],
-    y_index: NDArray[np.int64],
+    model: Classifier | None, classes: Sequence[Any], X: AnyArray, y_index: IntArray
 ) -> list[Pair]:
     if model is None:
         raise ParameterError(

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fireassay.ambiguity.ambiguous_set import AmbiguousSet
 from fireassay.ambiguity.export import is_image, png, rounded_pixels
+from fireassay.core.arrays import BoolArray, Float32Array, FloatArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.files import write_text
 from fireassay.core.lazy import require
@@ -46,10 +46,10 @@ class Release(NamedTuple):
     ('X', 'labels', 'p_labels', 'is_ambiguous')
     """
 
-    X: NDArray[np.float32]
-    labels: NDArray[np.int64]
-    p_labels: NDArray[np.float64]
-    is_ambiguous: NDArray[np.bool_]
+    X: Float32Array
+    labels: IntArray
+    p_labels: FloatArray
+    is_ambiguous: BoolArray
 
 
 def write_release(
@@ -156,5 +156,5 @@ def read_release(path: str | Path) -> Release:
     return Release(images, table["label"].to_numpy(), p, table["is_ambiguous"].to_numpy())
 
 
-def _in_words(names: list[str], p: NDArray[np.float64]) -> str:
+def _in_words(names: list[str], p: FloatArray) -> str:
     return ", ".join(f"p({names[i]})={p[i]:.2f}" for i in np.flatnonzero(p))

@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.random import Generator
 
 from fireassay.ambiguity.ambiguous_set import AmbiguousSet, ControlSet
 from fireassay.ambiguity.fitting import FittedPairs
 from fireassay.ambiguity.latent_grid import latent_grid
 from fireassay.ambiguity.scaling import FeatureScaling
 from fireassay.ambiguity.stacked_networks import PairAutoencoders
-from fireassay.core.arrays import FloatArray
+from fireassay.core.arrays import AnyArray, Float32Array, FloatArray, IntArray
 from fireassay.core.errors import NotEnoughEvidenceError
 from fireassay.core.seeds import generator
 from fireassay.core.threads import one_torch_thread
@@ -29,7 +29,7 @@ def draw_set(
     seed: int,
     classes: tuple[Any, ...],
     scaling: FeatureScaling,
-    labels: NDArray[Any],
+    labels: AnyArray,
     manifest: dict[str, Any],
 ) -> AmbiguousSet:
     """The ambiguous inputs that the manifest asks for, drawn from the given autoencoders."""
@@ -73,7 +73,7 @@ def draw_set(
     )
 
 
-def member_quotas(pairs: Sequence[tuple[int, int]], n: int, rng: np.random.Generator) -> list[int]:
+def member_quotas(pairs: Sequence[tuple[int, int]], n: int, rng: Generator) -> list[int]:
     """Equally many samples per pair, and within a pair per autoencoder; the rest by lot."""
     unique = sorted(set(pairs))
     of_pair = dict(zip(unique, _shares(n, len(unique), rng), strict=True))
@@ -85,7 +85,7 @@ def member_quotas(pairs: Sequence[tuple[int, int]], n: int, rng: np.random.Gener
     return quotas
 
 
-def _shares(n: int, parts: int, rng: np.random.Generator) -> list[int]:
+def _shares(n: int, parts: int, rng: Generator) -> list[int]:
     shares = np.full(parts, n // parts)
     shares[rng.permutation(parts)[: n % parts]] += 1
     return [int(share) for share in shares]
@@ -96,7 +96,7 @@ def ambiguous_points(
     n: int,
     delta_max: float,
     latent_sd: float,
-    rng: np.random.Generator,
+    rng: Generator,
     *,
     weighted: bool = True,
 ) -> tuple[FloatArray, FloatArray]:
@@ -127,14 +127,14 @@ def ambiguous_points(
     )
 
 
-def decoded(net: PairAutoencoders, codes: FloatArray) -> NDArray[np.float32]:
+def decoded(net: PairAutoencoders, codes: FloatArray) -> Float32Array:
     """What a decoder gives for latent points: features, or what stands for them."""
     with torch.no_grad():
         values = net.decode(torch.from_numpy(codes.astype(np.float32))[None])[0]
     return np.asarray(values.numpy())
 
 
-def soft_labels(pairs: NDArray[np.int64], second: FloatArray, n_classes: int) -> FloatArray:
+def soft_labels(pairs: IntArray, second: FloatArray, n_classes: int) -> FloatArray:
     """Rows with two non-zeros that sum to exactly one."""
     soft = np.zeros((len(pairs), n_classes))
     rows = np.arange(len(pairs))
@@ -143,9 +143,7 @@ def soft_labels(pairs: NDArray[np.int64], second: FloatArray, n_classes: int) ->
     return soft
 
 
-def _draw_labels(
-    pairs: NDArray[np.int64], soft: FloatArray, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def _draw_labels(pairs: IntArray, soft: FloatArray, rng: Generator) -> IntArray:
     rows = np.arange(len(pairs))
     is_second = rng.random(len(pairs)) < soft[rows, pairs[:, 1]]
     return pairs[rows, is_second.astype(np.int64)]
@@ -155,9 +153,9 @@ def _control(
     fitted: FittedPairs,
     members: Sequence[int],
     n: int,
-    rng: np.random.Generator,
+    rng: Generator,
     scaling: FeatureScaling,
-    labels: NDArray[Any],
+    labels: AnyArray,
 ) -> ControlSet:
     """Held-out nominal rows through the same decoders: what the generator itself does to inputs."""
     members_of: dict[int, list[int]] = {}

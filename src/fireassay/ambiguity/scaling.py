@@ -1,12 +1,11 @@
 """Features scaled to [0, 1] and back, and reduced targets for wide rows."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from fireassay.core.arrays import Float32Array
+from fireassay.core.arrays import AnyArray, Float32Array, FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.seeds import derived_seed, generator
 from fireassay.core.validation import check_features
@@ -20,13 +19,13 @@ _DENSE_FEATURES = 1500
 class FeatureScaling:
     """Each feature's range. Features in [0, 1] stay as they are; others are stretched to it."""
 
-    low: NDArray[np.float64]
-    span: NDArray[np.float64]
+    low: FloatArray
+    span: FloatArray
     shape: tuple[int, ...]
     dtype: str
 
     @classmethod
-    def of(cls, X: NDArray[Any]) -> "FeatureScaling":
+    def of(cls, X: AnyArray) -> "FeatureScaling":
         """The scaling for this data (the result of `check_inputs`)."""
         flat = X.reshape(len(X), -1)
         low, high = flat.min(axis=0).astype(np.float64), flat.max(axis=0).astype(np.float64)
@@ -34,7 +33,7 @@ class FeatureScaling:
             low, high = np.zeros_like(low), np.ones_like(high)
         return cls(low, high - low, X.shape[1:], X.dtype.str)
 
-    def flat(self, X: NDArray[Any]) -> NDArray[np.float32]:
+    def flat(self, X: AnyArray) -> Float32Array:
         """Rows of float32 in [0, 1]; a constant feature is 0."""
         rows = X.reshape(len(X), -1)
         if (self.low == 0.0).all() and (self.span == 1.0).all():
@@ -42,13 +41,13 @@ class FeatureScaling:
         span = np.where(self.span > 0.0, self.span, 1.0)
         return np.clip((rows - self.low) / span, 0.0, 1.0).astype(np.float32)
 
-    def restored(self, flat: NDArray[Any]) -> NDArray[Any]:
+    def restored(self, flat: AnyArray) -> AnyArray:
         """The inverse of `flat`, in the shape and type of the data."""
         rows = flat.astype(np.float64) * self.span + self.low
         return rows.astype(self.dtype).reshape(len(flat), *self.shape)
 
 
-def check_inputs(X: ArrayLike) -> NDArray[Any]:
+def check_inputs(X: ArrayLike) -> AnyArray:
     """Features of any shape ``(n, ...)``; pixels must be in [0, 1]."""
     array = check_features(X, min_rows=2)
     low, high = float(array.min()), float(array.max())

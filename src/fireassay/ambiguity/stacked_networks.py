@@ -6,11 +6,11 @@ from itertools import pairwise
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.random import Generator
 from torch.nn import functional
 
 from fireassay.ambiguity.preset import Preset
-from fireassay.core.arrays import Float32Array, IntArray
+from fireassay.core.arrays import Float32Array, FloatArray, IntArray
 from fireassay.networks.adam import Adam
 
 _LEAK = 0.3
@@ -20,7 +20,7 @@ class StackedMlp(torch.nn.Module):
     """A stack of multilayer perceptrons: weights ``[stack, in, out]``, no weight is shared."""
 
     def __init__(
-        self, sizes: Sequence[int], generators: Sequence[np.random.Generator], dropout: float = 0.0
+        self, sizes: Sequence[int], generators: Sequence[Generator], dropout: float = 0.0
     ) -> None:
         super().__init__()
         self.sizes = tuple(sizes)
@@ -96,7 +96,7 @@ class PairBatches:
     """Endless batches: each network goes through its rows in shuffled passes of its own."""
 
     def __init__(
-        self, rows: Sequence[PairRows], preset: Preset, generators: Sequence[np.random.Generator]
+        self, rows: Sequence[PairRows], preset: Preset, generators: Sequence[Generator]
     ) -> None:
         self._both = [pair.both for pair in rows]
         self._side = [pair.side for pair in rows]
@@ -117,7 +117,7 @@ class PairBatches:
         return np.stack(picked), np.stack(side), np.stack(noise)
 
 
-def _passes(pair: PairRows, preset: Preset, rng: np.random.Generator) -> "list[_Shuffled]":
+def _passes(pair: PairRows, preset: Preset, rng: Generator) -> "list[_Shuffled]":
     members = np.arange(pair.size)
     if not preset.balanced:
         return [_Shuffled(members, preset.batch, rng)]
@@ -127,7 +127,7 @@ def _passes(pair: PairRows, preset: Preset, rng: np.random.Generator) -> "list[_
 
 
 class _Shuffled:
-    def __init__(self, members: IntArray, size: int, rng: np.random.Generator) -> None:
+    def __init__(self, members: IntArray, size: int, rng: Generator) -> None:
         self._members, self._size, self._rng = members, size, rng
         self._left = members[:0]
 
@@ -149,7 +149,7 @@ class PairAutoencoders(torch.nn.Module):
     """
 
     def __init__(
-        self, inputs: int, outputs: int, preset: Preset, generators: Sequence[np.random.Generator]
+        self, inputs: int, outputs: int, preset: Preset, generators: Sequence[Generator]
     ) -> None:
         super().__init__()
         self.odds_are_posteriors = preset.mismatch_negatives
@@ -162,7 +162,7 @@ class PairAutoencoders(torch.nn.Module):
 
     @classmethod
     def of_weights(
-        cls, inputs: int, outputs: int, preset: Preset, arrays: Sequence[NDArray[np.float32]]
+        cls, inputs: int, outputs: int, preset: Preset, arrays: Sequence[Float32Array]
     ) -> "PairAutoencoders":
         """The trained networks that `weight_arrays` describes, ready to use."""
         nets = cls(inputs, outputs, preset, [])
@@ -172,7 +172,7 @@ class PairAutoencoders(torch.nn.Module):
                 group[i] = torch.nn.Parameter(torch.from_numpy(next(left)))
         return nets.eval()
 
-    def weight_arrays(self) -> list[NDArray[np.float32]]:
+    def weight_arrays(self) -> list[Float32Array]:
         """Weights and biases of encoder, decoder and discriminator, to be sent or kept."""
         return [value.detach().numpy() for group in self._groups() for value in group]
 
@@ -237,7 +237,7 @@ class PairClassifiers:
         self,
         inputs: torch.Tensor,
         rows: Sequence[PairRows],
-        generators: Sequence[np.random.Generator],
+        generators: Sequence[Generator],
         steps: int = _STEPS,
     ) -> None:
         self.net = StackedMlp((inputs.shape[1], _HIDDEN, 1), generators).train()
@@ -255,7 +255,7 @@ class PairClassifiers:
             adam.step()
         self.net.eval()
 
-    def second_class_probability(self, member: int, inputs: torch.Tensor) -> NDArray[np.float64]:
+    def second_class_probability(self, member: int, inputs: torch.Tensor) -> FloatArray:
         """P(second class) by one network of the stack."""
         with torch.no_grad():
             logits = self.net.subset([member])(inputs[None])[0, :, 0]
@@ -268,7 +268,7 @@ class PairClassifiers:
         return [balanced_accuracy(p, pair.side) for p, pair in zip(found, rows, strict=True)]
 
 
-def balanced_accuracy(second: NDArray[np.float64], side: NDArray[np.float32]) -> float:
+def balanced_accuracy(second: FloatArray, side: Float32Array) -> float:
     """Mean of the two classes' accuracies; an exact tie counts half."""
     right = np.where(second == 0.5, 0.5, (second > 0.5) == (side > 0.5))
     return float((right[side < 0.5].mean() + right[side > 0.5].mean()) / 2.0)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch.nn import functional
 
 from fireassay.ambiguity.pairs import Pair
@@ -16,6 +15,7 @@ from fireassay.ambiguity.stacked_networks import (
     PairRows,
     prior_means,
 )
+from fireassay.core.arrays import Float32Array, IntArray
 from fireassay.core.seeds import generator
 from fireassay.core.threads import one_torch_thread
 from fireassay.engine import Executor, track
@@ -164,8 +164,8 @@ _GROUP_WEIGHTS = 16_000_000
 
 
 def train_groups(
-    inputs: NDArray[np.float32],
-    targets: NDArray[np.float32],
+    inputs: Float32Array,
+    targets: Float32Array,
     learn: Sequence[PairRows],
     members: Sequence[Member],
     pairs: Sequence[Pair],
@@ -199,14 +199,14 @@ def train_groups(
 
 def train_group(
     group: Sequence[Member],
-    inputs: NDArray[np.float32],
-    targets: NDArray[np.float32],
-    learn: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]],
+    inputs: Float32Array,
+    targets: Float32Array,
+    learn: Sequence[tuple[IntArray, IntArray]],
     pairs: Sequence[Pair],
     preset: Preset,
     seed: int,
     watched: bool,
-) -> list[NDArray[np.float32]]:
+) -> list[Float32Array]:
     """Train one group as a stack, and return its weights."""
     rows = [PairRows(*learn[i]) for i, _ in group]
     rngs = [generator(seed, "train", *pairs[i], attempt) for i, attempt in group]

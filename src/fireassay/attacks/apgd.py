@@ -3,20 +3,21 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fireassay.attacks.attacked_model import AttackedModel, Index
 from fireassay.attacks.gradient_steps import random_points
 from fireassay.attacks.losses import Loss, confirm, log_odds, logit_ratio, rivals, target_ratio
 from fireassay.attacks.norms import steepest_step
 from fireassay.attacks.result import NOT_FOUND, AttackResult
+from fireassay.core.arrays import AnyArray, FloatArray
 from fireassay.core.validation import check_choice, check_integer
 
 LOSSES: dict[str, Loss] = {"ce": log_odds, "dlr": logit_ratio, "targeted": target_ratio}
 _MOMENTUM = 0.75
 _ENOUGH_RISES = 0.75
 _LEAST_STEPS = 20  # toward a target
-Matrix = NDArray[np.float64]
+Matrix = FloatArray
 
 
 def apgd(
@@ -91,7 +92,7 @@ def apgd(
 
 
 def _climb(
-    target: AttackedModel, points: NDArray[Any], rows: Index, columns: Index, steps: int, loss: Loss
+    target: AttackedModel, points: AnyArray, rows: Index, columns: Index, steps: int, loss: Loss
 ) -> None:
     """One start of Algorithm 1 for samples that stand."""
     before = best = points
@@ -134,9 +135,9 @@ def _climb(
 
 
 def _moved(
-    target: AttackedModel, points: NDArray[Any], before: NDArray[Any], rows: Index,
-    slopes: NDArray[Any], sizes: Matrix, momentum: bool,
-) -> NDArray[Any]:  # fmt: skip
+    target: AttackedModel, points: AnyArray, before: AnyArray, rows: Index,
+    slopes: AnyArray, sizes: Matrix, momentum: bool,
+) -> AnyArray:  # fmt: skip
     low, high = target.low.astype(np.float64), target.high.astype(np.float64)
     here = points.astype(np.float64)
     unit = steepest_step(slopes, target.norm, 1.0, here, low, high)

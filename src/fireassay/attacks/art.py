@@ -11,11 +11,12 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fireassay.attacks.attacked_model import AttackedModel
 from fireassay.attacks.result import AttackResult
 from fireassay.classifiers import GradientClassifier
+from fireassay.core.arrays import AnyArray, Float32Array, IntArray
 from fireassay.core.errors import ModelError, ParameterError
 from fireassay.core.lazy import require
 from fireassay.core.seeds import derived_seed
@@ -133,11 +134,11 @@ def _estimator(name: str, target: AttackedModel) -> Any:
             super().__init__(model=None, clip_values=clip, channels_first=first)
             self.nb_classes = n_classes
 
-        def predict(self, x: NDArray[Any], **_: Any) -> NDArray[np.float32]:
+        def predict(self, x: AnyArray, **_: Any) -> Float32Array:
             points, rows = self._points(x)
             return target.probabilities(points, rows).astype(np.float32)
 
-        def _points(self, x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        def _points(self, x: AnyArray) -> tuple[AnyArray, IntArray]:
             rows = np.repeat(self.row, len(x))
             return target.inside(np.asarray(x).reshape(len(x), -1), rows), rows
 
@@ -154,14 +155,12 @@ def _estimator(name: str, target: AttackedModel) -> Any:
     class GradientEstimator(*mixins):  # type: ignore[misc]
         """Probabilities and gradients."""
 
-        def loss_gradient(self, x: NDArray[Any], *_: Any, **__: Any) -> NDArray[np.float32]:
+        def loss_gradient(self, x: AnyArray, *_: Any, **__: Any) -> Float32Array:
             points, rows = self._points(x)
             gradient = target.loss_gradient(points, rows)[1]
             return gradient.reshape(x.shape).astype(np.float32)
 
-        def class_gradient(
-            self, x: NDArray[Any], label: Any = None, **_: Any
-        ) -> NDArray[np.float32]:
+        def class_gradient(self, x: AnyArray, label: Any = None, **_: Any) -> Float32Array:
             points, rows = self._points(x)
             wanted = np.tile(np.arange(n_classes), (len(x), 1))
             if label is not None:

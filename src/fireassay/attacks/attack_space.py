@@ -5,8 +5,9 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from fireassay.core.arrays import AnyArray, BoolArray, FloatArray
 from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.hashing import sha256
 from fireassay.core.validation import check_choice, check_real
@@ -80,8 +81,8 @@ class ColumnRule:
             raise ParameterError(f"Column {name!r}: {error}") from error
 
 
-Vector = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+Vector = FloatArray
+Flags = BoolArray
 _HOLE = -(2.0 + 2.0**-19)  # where a row has no value, on the attack's scale: exact in float32
 _QUANTILES = (0.05, 0.95)
 _CATEGORY_SHARE = 0.1
@@ -229,7 +230,7 @@ class AttackSpace:
             self.most_categories, *(item for pair in sorted(self.values.items()) for item in pair),
         )  # fmt: skip
 
-    def inside(self, X: ArrayLike) -> NDArray[Any]:
+    def inside(self, X: ArrayLike) -> AnyArray:
         """Rows of the model on the attack's scale."""
         array = np.asarray(X)
         if self.plain:
@@ -242,13 +243,13 @@ class AttackSpace:
         scaled[np.isnan(scaled)] = _HOLE
         return scaled.reshape(array.shape)
 
-    def outside(self, X: ArrayLike) -> NDArray[Any]:
+    def outside(self, X: ArrayLike) -> AnyArray:
         """Rows on the attack's scale as the model takes them."""
         array = np.asarray(X)
         if self.plain:
             return array
         rows = array.reshape(len(array), len(self.unit))
-        found: NDArray[Any] = self.origin + rows.astype(np.float64) * self.unit
+        found: AnyArray = self.origin + rows.astype(np.float64) * self.unit
         exact = self.integer | self.category
         found[:, exact] = np.rint(found[:, exact] * 2**20) / 2**20  # what scaling has rounded
         found[:, self.integer] = np.rint(found[:, self.integer])
@@ -256,7 +257,7 @@ class AttackSpace:
         whole = self.dtype.kind in "iu"
         return (np.rint(found) if whole else found).astype(self.dtype).reshape(array.shape)
 
-    def holes(self, rows: NDArray[Any]) -> Flags:
+    def holes(self, rows: AnyArray) -> Flags:
         """Which entries of flat rows on the attack's scale stand for no value."""
         if self.dtype.kind in "iu":
             return np.zeros(rows.shape, dtype=np.bool_)
@@ -266,7 +267,7 @@ class AttackSpace:
         """Smallest and largest value of each feature on the attack's scale."""
         return (self.low - self.origin) / self.unit, (self.high - self.origin) / self.unit
 
-    def valid(self, points: NDArray[Any], original: NDArray[Any]) -> Flags:
+    def valid(self, points: AnyArray, original: AnyArray) -> Flags:
         """Which flat points on the attack's scale are rows that this space allows."""
         low, high = self.scaled_range()
         slack = 1e-6 * np.maximum(1.0, np.abs(high))

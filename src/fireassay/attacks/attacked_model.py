@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fireassay.attacks.attack_space import AttackSpace
 from fireassay.attacks.inputs import (
@@ -19,12 +19,12 @@ from fireassay.attacks.norms import NORMS, length, project
 from fireassay.attacks.result import ALREADY_WRONG, FOUND, NOT_FOUND, AttackResult
 from fireassay.classifiers.kept_answers import asking_anew
 from fireassay.classifiers.protocol import backward_passes, score_gradient
-from fireassay.core.arrays import softmax
+from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray, softmax
 from fireassay.core.errors import ModelError, ParameterError
 from fireassay.core.seeds import check_seed, generator
 from fireassay.core.validation import check_class_indices, check_features, check_integer, check_real
 
-Index = NDArray[np.int64]
+Index = IntArray
 
 
 class AttackedModel:
@@ -103,7 +103,7 @@ class AttackedModel:
         self.goal = np.full(self.n, -1, dtype=np.int64)
         if y is not None:
             self.goal = check_class_indices(y, self._classes(), n=self.n)
-        self._box: tuple[float, NDArray[Any], NDArray[Any]] | None = None
+        self._box: tuple[float, AnyArray, AnyArray] | None = None
         self.best = self.original.copy()
         self.distance = np.full(self.n, np.inf)
         self.status = np.full(self.n, NOT_FOUND, dtype="<U13")
@@ -119,21 +119,21 @@ class AttackedModel:
         """Forward queries that are left for each of these samples."""
         return np.asarray(self.limit - self.queries[rows])
 
-    def inside(self, points: NDArray[Any], rows: Index) -> NDArray[Any]:
+    def inside(self, points: AnyArray, rows: Index) -> AnyArray:
         """Points as the model will get them: fixed features kept, clipped, rounded to X's type."""
         low, high = self.low, self.high
         if self.space is not None:
             samples = self.original[rows]
             low, high = np.minimum(low, samples), np.maximum(high, samples)
             low = np.where(self.space.increasing, samples, low)
-        rounded: NDArray[Any] = np.clip(points, low, high).astype(self.dtype)
+        rounded: AnyArray = np.clip(points, low, high).astype(self.dtype)
         if self.space is not None and self.stays.any():
             rounded = np.where(self.stays[rows], samples, rounded)
         if len(self.free) < len(self.mask):
             rounded[:, ~self.mask] = self.original[rows][:, ~self.mask]
         return rounded
 
-    def within(self, points: NDArray[Any], rows: Index, radius: float) -> NDArray[Any]:
+    def within(self, points: AnyArray, rows: Index, radius: float) -> AnyArray:
         """Points pulled back into the ball of ``radius`` around their samples, and `inside`.
 
         The ball is shrunk by what rounding can add, so that the distance never exceeds ``radius``.
@@ -142,7 +142,7 @@ class AttackedModel:
         moves = project(points - centre, self.norm, self._radii(centre, radius))
         return self.inside(centre + moves, rows)
 
-    def box(self, rows: Index, radius: float) -> tuple[NDArray[Any], NDArray[Any]]:
+    def box(self, rows: Index, radius: float) -> tuple[AnyArray, AnyArray]:
         """Lowest and highest values of the linf ball: clipping at them is `within`."""
         if self._box is None or self._box[0] != radius:
             centre = self.original.astype(np.float64)
@@ -152,14 +152,14 @@ class AttackedModel:
         _, low, high = self._box
         return (low, high) if len(rows) == self.n else (low[rows], high[rows])
 
-    def _radii(self, centre: NDArray[np.float64], radius: float) -> NDArray[np.float64]:
+    def _radii(self, centre: FloatArray, radius: float) -> FloatArray:
         """The radius less what rounding can add to a distance, for each row."""
         largest = np.maximum(np.abs(centre.max(axis=1)), np.abs(centre.min(axis=1))) + radius
         spread = {"linf": 1.0, "l2": np.sqrt(centre.shape[1]), "l1": centre.shape[1], "l0": 0.0}
         rounding = spread[self.norm] * np.spacing(largest.astype(self.dtype)).astype(np.float64)
         return np.asarray(np.maximum(radius - rounding, 0.0))
 
-    def probabilities(self, points: NDArray[Any], rows: Index) -> NDArray[np.float64]:
+    def probabilities(self, points: AnyArray, rows: Index) -> FloatArray:
         """Class probabilities, certain of the attacked class where withheld; one forward query."""
         answers, _ = self.answers(points, rows)
         withheld = self._withheld(answers)
@@ -169,9 +169,7 @@ class AttackedModel:
             answers[withheld, self.goal[rows[withheld]]] = 1.0
         return answers
 
-    def answers(
-        self, points: NDArray[Any], rows: Index
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def answers(self, points: AnyArray, rows: Index) -> tuple[FloatArray, BoolArray]:
         """Class probabilities as the model gives them, and which answers are failures.
 
         One forward query each; an answer that is withheld is no failure.
@@ -184,24 +182,22 @@ class AttackedModel:
         answers = np.asarray(found, dtype=np.float64)
         return answers, self._failures(answers, rows)
 
-    def logits(self, points: NDArray[Any], rows: Index) -> NDArray[np.float64]:
+    def logits(self, points: AnyArray, rows: Index) -> FloatArray:
         """Scores before the softmax, of a model that has them; one forward query each."""
         np.add.at(self.queries, rows, 1)
         return np.asarray(self.model.logits(points.reshape(len(points), *self.shape)))
 
-    def seems_wrong(self, logits: NDArray[np.float64], rows: Index) -> NDArray[np.bool_]:
+    def seems_wrong(self, logits: FloatArray, rows: Index) -> BoolArray:
         """Whether logits that are known already give another class than the one attacked."""
         if not hasattr(self.model, "withheld") and not hasattr(self.model, "mostly_wrong"):
             return np.asarray(logits.argmax(axis=1) != self.goal[rows])
         return self._failures(softmax(logits), rows)
 
-    def is_wrong(self, points: NDArray[Any], rows: Index) -> NDArray[np.bool_]:
+    def is_wrong(self, points: AnyArray, rows: Index) -> BoolArray:
         """Whether each point gets another class than the one attacked; one forward query each."""
         return self.answers(points, rows)[1]
 
-    def loss_gradient(
-        self, points: NDArray[Any], rows: Index
-    ) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    def loss_gradient(self, points: AnyArray, rows: Index) -> tuple[FloatArray, AnyArray]:
         """Logits and the gradient of the cross-entropy; one forward and one gradient query each."""
         self._count_gradients(rows, 1)
         shaped = points.reshape(len(points), *self.shape)
@@ -210,11 +206,11 @@ class AttackedModel:
 
     def score_gradient(
         self,
-        points: NDArray[Any],
+        points: AnyArray,
         rows: Index,
         columns: Index,
-        loss: Callable[[NDArray[np.float64], Index], tuple[Any, NDArray[np.float64]]],
-    ) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        loss: Callable[[FloatArray, Index], tuple[Any, FloatArray]],
+    ) -> tuple[FloatArray, AnyArray]:
         """Logits and the gradient of a loss of them (see `losses`); one forward query each.
 
         One gradient query each, too; from a model that is not ours one for every class.
@@ -227,8 +223,8 @@ class AttackedModel:
         return logits, self._masked(gradient, (len(points), -1))
 
     def logit_gradients(
-        self, points: NDArray[Any], rows: Index, columns: Index
-    ) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        self, points: AnyArray, rows: Index, columns: Index
+    ) -> tuple[FloatArray, AnyArray]:
         """Logits and gradients of chosen logits; one forward query and m gradient queries each."""
         self._count_gradients(rows, columns.shape[1])
         shaped = points.reshape(len(points), *self.shape)
@@ -240,7 +236,7 @@ class AttackedModel:
         rows = rows[self.queries_left(rows) >= 1]
         return self.begin_with(self.probabilities(self.original[rows], rows), rows)
 
-    def begin_with(self, scores: NDArray[np.float64], rows: Index) -> Index:
+    def begin_with(self, scores: FloatArray, rows: Index) -> Index:
         """As `begin`, from scores of the samples that are known already."""
         predicted = scores.argmax(axis=1)
         if not self.labelled:
@@ -253,7 +249,7 @@ class AttackedModel:
         self.stood(rows[right])
         return np.asarray(rows[right])
 
-    def check(self, points: NDArray[Any], rows: Index) -> NDArray[np.bool_]:
+    def check(self, points: AnyArray, rows: Index) -> BoolArray:
         """Ask the model about finished points (as `inside` returns them), one per sample.
 
         A point that is wrong, and within ``eps``, is kept if it is the nearest so far; the first
@@ -263,7 +259,7 @@ class AttackedModel:
         self.settle(points, rows, wrong)
         return wrong
 
-    def settle(self, points: NDArray[Any], rows: Index, wrong: NDArray[np.bool_]) -> None:
+    def settle(self, points: AnyArray, rows: Index, wrong: BoolArray) -> None:
         """Book the model's answers about finished points; several per sample are allowed."""
         at, right = np.flatnonzero(wrong), rows[~wrong]
         points, rows = points[at], rows[at]
@@ -288,7 +284,7 @@ class AttackedModel:
         self.before[0, standing] = self.queries[standing]
         self.before[1, standing] = self.gradient_queries[standing]
 
-    def distances(self, points: NDArray[Any], rows: Index) -> NDArray[np.float64]:
+    def distances(self, points: AnyArray, rows: Index) -> FloatArray:
         """How far points lie from their samples; categories count in l0 alone.
 
         Elsewhere another category is a change without a size: not nothing, but less than any.
@@ -301,7 +297,7 @@ class AttackedModel:
         found = length(moves, self.norm)
         return np.where(other & (found == 0.0), np.finfo(np.float64).tiny, found)
 
-    def keep_last(self, points: NDArray[Any], rows: Index) -> None:
+    def keep_last(self, points: AnyArray, rows: Index) -> None:
         """For fixed-size attacks: what to return for samples that did not fall."""
         self.best[rows] = points
 
@@ -334,21 +330,21 @@ class AttackedModel:
                 self.model.predict_proba(self.original[:1].reshape(1, *self.shape))
             return tuple(self.model.classes)
 
-    def _failures(self, answers: NDArray[np.float64], rows: Index) -> NDArray[np.bool_]:
+    def _failures(self, answers: FloatArray, rows: Index) -> BoolArray:
         """Which of these answers are failures of the model as it is used."""
         if hasattr(self.model, "mostly_wrong"):
             return np.asarray(self.model.mostly_wrong(answers, self.goal[rows]))
         wrong = answers.argmax(axis=1) != self.goal[rows]
         return np.asarray(wrong & ~self._withheld(answers))
 
-    def _withheld(self, probabilities: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def _withheld(self, probabilities: FloatArray) -> BoolArray:
         if not self.labelled or not hasattr(self.model, "withheld"):
             return np.zeros(len(probabilities), dtype=np.bool_)
         return np.asarray(self.model.withheld(probabilities))
 
-    def _masked(self, gradients: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+    def _masked(self, gradients: Any, shape: tuple[int, ...]) -> AnyArray:
         """Flat gradients, zero in features that stay as they are."""
-        flat: NDArray[Any] = np.asarray(gradients).reshape(shape)
+        flat: AnyArray = np.asarray(gradients).reshape(shape)
         return flat if len(self.free) == len(self.mask) else flat * self.mask
 
     def _count_gradients(self, rows: Index, backward: int) -> None:

@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fireassay.attacks.registry import accepts
 from fireassay.attacks.result import AttackResult
 from fireassay.classifiers import as_classifier
+from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import ParameterError
 from fireassay.core.threads import one_thread
 from fireassay.core.validation import check_features, check_integer, check_lengths
@@ -89,9 +90,9 @@ def attack_block(
     row: dict[str, Any],
     attacks: Mapping[str, Callable[..., AttackResult]],
     model: Any,
-    X: NDArray[Any],
-    y: NDArray[Any],
-    mask: NDArray[Any] | None,
+    X: AnyArray,
+    y: AnyArray,
+    mask: AnyArray | None,
 ) -> AttackResult:
     """One attack on one block of samples."""
     rows = slice(row["start"], row["stop"])

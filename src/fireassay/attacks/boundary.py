@@ -3,13 +3,14 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fireassay.attacks.attacked_model import AttackedModel, Index
 from fireassay.attacks.directions import Subspace, make_subspace
 from fireassay.attacks.line_search import along_semicircle, into_box, near_starts, plane
 from fireassay.attacks.result import NOT_FOUND, AttackResult
 from fireassay.attacks.start import Pool, make_pool
+from fireassay.core.arrays import AnyArray, BoolArray, Float32Array, FloatArray
 from fireassay.core.validation import check_integer
 
 _FIRST_ANGLE = 0.3
@@ -100,9 +101,7 @@ def _walk(target: AttackedModel, space: Subspace, pool: Pool | None, rows: Index
         np.clip(angles, _SMALLEST_ANGLE, _LARGEST_ANGLE, out=angles)
 
 
-def _direction(
-    space: Subspace, rng: np.random.Generator, learnt: NDArray[np.float32]
-) -> NDArray[np.float32]:
+def _direction(space: Subspace, rng: np.random.Generator, learnt: Float32Array) -> Float32Array:
     """A unit vector: partly random, partly the mean of what worked."""
     fresh = space.draw(rng, 1)[0]
     known = np.linalg.norm(learnt)
@@ -115,10 +114,10 @@ def _direction(
 def _turn(
     target: AttackedModel,
     rows: Index,
-    points: NDArray[np.float64],
-    directions: NDArray[np.float32],
-    angles: NDArray[np.float64],
-) -> NDArray[Any]:
+    points: FloatArray,
+    directions: Float32Array,
+    angles: FloatArray,
+) -> AnyArray:
     samples, distance, outward, sideways = plane(target, rows, points, directions)
     cosine, sine = np.cos(angles)[:, None], np.sin(angles)[:, None]
     turned = distance[:, None] * cosine * (cosine * outward + sine * sideways)
@@ -239,11 +238,11 @@ def _normals(
     target: AttackedModel,
     space: Subspace,
     rows: Index,
-    points: NDArray[Any],
+    points: AnyArray,
     generators: list[np.random.Generator],
     probes: Index,
-    evenly: NDArray[np.bool_],
-) -> NDArray[np.float32]:
+    evenly: BoolArray,
+) -> Float32Array:
     """Unit normals, pointing to the misclassified side, from decisions at random points."""
     moves = points.astype(np.float64) - target.original[rows]
     distance = np.sqrt(np.square(moves).sum(axis=1)).astype(np.float32)
@@ -270,11 +269,11 @@ def _normals(
 def _jump(
     target: AttackedModel,
     rows: Index,
-    points: NDArray[Any],
-    normals: NDArray[np.float32],
+    points: AnyArray,
+    normals: Float32Array,
     step: int,
     tolerance: float,
-) -> NDArray[Any]:
+) -> AnyArray:
     """For linf: step along the normal's signs as far as stays wrong, then back into the box."""
     samples = target.original[rows].astype(np.float64)
     size = np.abs(points - samples).max(axis=1) / np.sqrt(step)

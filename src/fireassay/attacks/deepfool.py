@@ -10,6 +10,7 @@ from fireassay.attacks.line_search import along_line
 from fireassay.attacks.losses import margin
 from fireassay.attacks.norms import length, project
 from fireassay.attacks.result import NOT_FOUND, AttackResult
+from fireassay.core.arrays import AnyArray, BoolArray, FloatArray
 from fireassay.core.validation import check_integer, check_real
 
 _NEAREST = 4  # boundaries that later steps look at
@@ -105,7 +106,7 @@ def _search(target: AttackedModel, steps: int, n_classes: int, overshoot: float)
         points[rows] = _turned(target, rows, points[rows])
 
 
-def _turned(target: AttackedModel, rows: Index, points: NDArray[Any]) -> NDArray[Any]:
+def _turned(target: AttackedModel, rows: Index, points: AnyArray) -> AnyArray:
     """Points turned into the boundary's normal, kept where nearer and still wrong."""
     if not len(rows):
         return points
@@ -137,26 +138,22 @@ def _turned(target: AttackedModel, rows: Index, points: NDArray[Any]) -> NDArray
     return best
 
 
-def _most_likely(scores: NDArray[np.float64], goal: Index, count: int) -> Index:
+def _most_likely(scores: FloatArray, goal: Index, count: int) -> Index:
     """The attacked class first, then the others by falling score."""
     ranked = scores.copy()
     ranked[np.arange(len(goal)), goal] = np.inf
     return np.argsort(-ranked, axis=1, kind="stable")[:, :count]
 
 
-def _blocked(target: AttackedModel, points: NDArray[Any]) -> NDArray[np.int8]:
+def _blocked(target: AttackedModel, points: AnyArray) -> NDArray[np.int8]:
     """−1 where a feature cannot fall, +1 where it cannot rise, 0 where it can move freely."""
     too_high, too_low = points >= target.high, points <= target.low
     return np.asarray(np.subtract(too_high, too_low, dtype=np.int8))
 
 
 def _to_nearest_boundary(
-    norm: str,
-    logits: NDArray[np.float64],
-    gradients: NDArray[Any],
-    columns: Index,
-    blocked: NDArray[np.int8],
-) -> tuple[NDArray[np.float64], Index]:
+    norm: str, logits: FloatArray, gradients: AnyArray, columns: Index, blocked: NDArray[np.int8]
+) -> tuple[FloatArray, Index]:
     """The shortest step to a linearised boundary, and the other classes, nearest first."""
     # Classes are positions in columns less one. A feature at its bound takes no part in a step that
     # would push the feature further out.
@@ -182,7 +179,7 @@ _FIRST_CHANGE, _LAST_CHANGE = 0.05, 0.001
 _DUAL = {"l0": "linf", "l1": "linf", "l2": "l2", "linf": "l1"}
 _BEYOND = 1.02  # the boundary of the linearised model must be crossed
 _MOST_ROUNDS, _TRIED_AT_ONCE = 8, 16
-Vector = NDArray[np.float64]
+Vector = FloatArray
 
 
 def fmn(
@@ -288,7 +285,7 @@ class _Search:
         target.check(self.points[first], first)
 
     def _resize(
-        self, rows: Index, wrong: NDArray[np.bool_], away: Vector, losses: Vector,
+        self, rows: Index, wrong: BoolArray, away: Vector, losses: Vector,
         slopes: Vector, step: int,
     ) -> None:  # fmt: skip
         change = _cosine(_FIRST_CHANGE, _LAST_CHANGE, step, self.steps)

@@ -2,11 +2,10 @@
 
 import functools
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fireassay.core.arrays import AnyArray, BoolArray, Float32Array, FloatArray, IntArray
 from fireassay.core.errors import ParameterError
 from fireassay.core.validation import check_integer
 
@@ -19,15 +18,13 @@ class Subspace:
 
     size: int
     shape: tuple[int, ...]
-    free: NDArray[np.int64]
-    rows_basis: NDArray[np.float32] | None = None  # orthonormal cosines, one per row
-    columns_basis: NDArray[np.float32] | None = None
+    free: IntArray
+    rows_basis: Float32Array | None = None  # orthonormal cosines, one per row
+    columns_basis: Float32Array | None = None
     channels_first: bool = False
-    weights: NDArray[np.float32] | None = None  # how strongly each coefficient is drawn
+    weights: Float32Array | None = None  # how strongly each coefficient is drawn
 
-    def draw(
-        self, rng: np.random.Generator, count: int, *, evenly: bool = False
-    ) -> NDArray[np.float32]:
+    def draw(self, rng: np.random.Generator, count: int, *, evenly: bool = False) -> Float32Array:
         """Coefficients of random unit directions, ``(count, size)``; ``evenly``: unweighted."""
         drawn = rng.standard_normal((count, self.size), dtype=np.float32)
         if self.weights is not None and not evenly:
@@ -35,7 +32,7 @@ class Subspace:
         drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
         return drawn
 
-    def expand(self, coefficients: NDArray[np.float32]) -> NDArray[np.float32]:
+    def expand(self, coefficients: Float32Array) -> Float32Array:
         """Coefficients ``(m, size)`` as directions of the same length, ``(m, d)``."""
         m, d = len(coefficients), int(np.prod(self.shape))
         if self.rows_basis is None or self.columns_basis is None:
@@ -46,7 +43,7 @@ class Subspace:
             return spread
         height, width = len(self.rows_basis), len(self.columns_basis)
         grid = coefficients.reshape(-1, height, width)
-        images: NDArray[Any] = self.rows_basis.T @ grid @ self.columns_basis
+        images: AnyArray = self.rows_basis.T @ grid @ self.columns_basis
         channels = self.size // (height * width)
         images = images.reshape(m, channels, *images.shape[1:])
         if not self.channels_first:
@@ -59,9 +56,7 @@ class Subspace:
         return directions
 
 
-def make_subspace(
-    subspace: str | int | None, shape: tuple[int, ...], mask: NDArray[np.bool_]
-) -> Subspace:
+def make_subspace(subspace: str | int | None, shape: tuple[int, ...], mask: BoolArray) -> Subspace:
     """The `Subspace` for an attack's ``subspace`` argument."""
     # None: every direction, of images low frequencies more strongly; "features": every direction
     # alike; "dct": the lowest quarter of frequencies per image side; an int: so many per side.
@@ -94,7 +89,7 @@ def make_subspace(
     )
 
 
-def _low_pass(height: int, width: int) -> NDArray[np.float32]:
+def _low_pass(height: int, width: int) -> Float32Array:
     """One half at a quarter of the highest frequency, falling with its square."""
     rows, columns = np.arange(height)[:, None] / height, np.arange(width)[None, :] / width
     squared = (np.square(rows) + np.square(columns)) / _HALF_AT**2
@@ -120,14 +115,14 @@ def image_layout(shape: tuple[int, ...]) -> tuple[int, int, int, bool]:
     )
 
 
-def _cosines(count: int, side: int) -> NDArray[np.float32]:
+def _cosines(count: int, side: int) -> Float32Array:
     position = (np.arange(side) + 0.5) * np.pi / side
-    basis: NDArray[Any] = np.cos(np.arange(count)[:, None] * position) * np.sqrt(2 / side)
+    basis: AnyArray = np.cos(np.arange(count)[:, None] * position) * np.sqrt(2 / side)
     basis[0] = np.sqrt(1 / side)
     return np.asarray(basis, dtype=np.float32)
 
 
-Grid = NDArray[np.int64]
+Grid = IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +135,7 @@ class Layout:
     row: Grid
     column: Grid
     channel: Grid
-    free: NDArray[np.bool_]
+    free: BoolArray
 
     @property
     def is_image(self) -> bool:
@@ -172,32 +167,30 @@ class Layout:
             self._corners[sides] = np.argwhere(views.any(axis=(2, 3)))
         return self._corners[sides]
 
-    def drawn(self, sides: tuple[int, int], uniform: NDArray[np.float64]) -> Grid:
+    def drawn(self, sides: tuple[int, int], uniform: FloatArray) -> Grid:
         """The windows that uniform numbers choose, ``(n, 2)``."""
         known = self.corners(sides)
         return np.asarray(known[(uniform * len(known)).astype(np.int64)])
 
-    def inside(self, corners: Grid, sides: tuple[int, int]) -> NDArray[np.bool_]:
+    def inside(self, corners: Grid, sides: tuple[int, int]) -> BoolArray:
         """Which features lie in each window and may change, ``(n, d)``."""
         rows, columns = self.row - corners[:, :1], self.column - corners[:, 1:]
         return np.asarray(
             (rows >= 0) & (rows < sides[0]) & (columns >= 0) & (columns < sides[1]) & self.free
         )
 
-    def painted(
-        self, corners: Grid, sides: tuple[int, int], pattern: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def painted(self, corners: Grid, sides: tuple[int, int], pattern: FloatArray) -> FloatArray:
         """A pattern of this size laid on each window, zero elsewhere, ``(n, d)``."""
         rows = np.clip(self.row - corners[:, :1], 0, sides[0] - 1)
         columns = np.clip(self.column - corners[:, 1:], 0, sides[1] - 1)
         return np.asarray(np.where(self.inside(corners, sides), pattern[rows, columns], 0.0))
 
-    def by_channel(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def by_channel(self, values: FloatArray) -> FloatArray:
         """Sums over the features of each channel, ``(n, channels)``."""
         return np.asarray(values @ (self.channel[:, None] == np.arange(self.channels)))
 
 
-def make_layout(shape: tuple[int, ...], mask: NDArray[np.bool_]) -> Layout:
+def make_layout(shape: tuple[int, ...], mask: BoolArray) -> Layout:
     """The layout of samples of this shape."""
     size = int(np.prod(shape))
     position = np.arange(size)
@@ -212,7 +205,7 @@ def make_layout(shape: tuple[int, ...], mask: NDArray[np.bool_]) -> Layout:
     return Layout(height, width, channels, pixel // width, pixel % width, channel, mask)
 
 
-def hill(sides: tuple[int, int]) -> NDArray[np.float64]:
+def hill(sides: tuple[int, int]) -> FloatArray:
     """A window of norm 1, half up, half down; ring k of n has sum_{i<=k} 1 / (n + 1 - i)^2."""
     upper = sides[0] // 2
     halves = [_pyramid(upper, sides[1])] if upper else []
@@ -220,7 +213,7 @@ def hill(sides: tuple[int, int]) -> NDArray[np.float64]:
     return np.asarray(pattern / np.sqrt(np.square(pattern).sum()))
 
 
-def _pyramid(height: int, width: int) -> NDArray[np.float64]:
+def _pyramid(height: int, width: int) -> FloatArray:
     to_edge = [
         np.minimum(np.arange(side), np.arange(side)[::-1]) for side in (height, width) if side > 1
     ]

@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fireassay.attacks.attacked_model import AttackedModel, Index
 from fireassay.attacks.losses import ask_leads
 from fireassay.attacks.result import AttackResult
+from fireassay.core.arrays import AnyArray, BoolArray, FloatArray
 
-Matrix = NDArray[np.float64]
+Matrix = FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,11 +22,11 @@ class Choices:
     free: Index
     least: Matrix
     most: Matrix
-    step: NDArray[np.float64]  # between two values of an integer; 0 for reals and categories
-    limited_columns: NDArray[np.bool_]
+    step: FloatArray  # between two values of an integer; 0 for reals and categories
+    limited_columns: BoolArray
     limit: int
 
-    def draw(self, rows: Index, columns: Index, uniform: NDArray[np.float64]) -> NDArray[Any]:
+    def draw(self, rows: Index, columns: Index, uniform: FloatArray) -> AnyArray:
         """One value per sample and column: an end half of the time, else any (reals: an end)."""
         low, high = self.least[rows, columns], self.most[rows, columns]
         own, step = self.target.original[rows, columns].astype(np.float64), self.step[columns]
@@ -43,8 +44,8 @@ class Choices:
         return np.asarray(np.where(low == high, own, found), dtype=self.target.dtype)
 
     def limited(
-        self, rows: Index, points: NDArray[Any], generators: list[np.random.Generator]
-    ) -> NDArray[Any]:
+        self, rows: Index, points: AnyArray, generators: list[np.random.Generator]
+    ) -> AnyArray:
         """Points with at most ``limit`` changes in the limited columns: some at random go back."""
         changed = (points != self.target.original[rows]) & self.limited_columns
         for at in np.flatnonzero(changed.sum(axis=1) > self.limit).tolist():
@@ -210,7 +211,7 @@ class _Search:
         proposals[here[useful], columns[useful]] = self.tried[here[useful], columns[useful]]
         self._propose(proposals)
 
-    def _block(self, share: float) -> NDArray[Any]:
+    def _block(self, share: float) -> AnyArray:
         """Random values in a random set of columns; some that changed before go back."""
         free = self.choices.free
         count = max(1, round(share * len(free)))
@@ -225,7 +226,7 @@ class _Search:
             proposals[here, columns] = np.where(back, own, values)
         return proposals
 
-    def _propose(self, proposals: NDArray[Any]) -> None:
+    def _propose(self, proposals: AnyArray) -> None:
         """Ask about one point per sample; it becomes the best if the lead does not grow."""
         proposals = self.choices.limited(self.rows, proposals, self.generators)
         leads, standing = self._ask(proposals, (proposals != self.points).any(axis=1))
@@ -233,9 +234,7 @@ class _Search:
         self.points[better], self.leads[better] = proposals[better], leads[better]
         self._keep(standing)
 
-    def _ask(
-        self, proposals: NDArray[Any], changed: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def _ask(self, proposals: AnyArray, changed: BoolArray) -> tuple[FloatArray, BoolArray]:
         """Leads (inf where nothing is asked) and who goes on; nothing new costs no query."""
         leads = np.full(len(self.rows), np.inf)
         standing = np.ones(len(self.rows), dtype=np.bool_)
@@ -245,7 +244,7 @@ class _Search:
             leads[asked], standing[asked] = ask_leads(self.target, finished, self.rows[asked])
         return leads, np.asarray(standing & (self.target.queries_left(self.rows) >= 1))
 
-    def _keep(self, standing: NDArray[np.bool_]) -> None:
+    def _keep(self, standing: BoolArray) -> None:
         """Go on with these samples."""
         if standing.all():
             return
@@ -255,5 +254,5 @@ class _Search:
         self.orders = self.orders[kept]
         self.generators = [self.generators[i] for i in kept]
 
-    def _uniform(self, count: int) -> NDArray[np.float64]:
+    def _uniform(self, count: int) -> FloatArray:
         return np.stack([rng.random(count) for rng in self.generators])

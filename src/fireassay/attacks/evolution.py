@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fireassay.attacks.attacked_model import AttackedModel, Index
 from fireassay.attacks.directions import make_layout
@@ -12,12 +12,13 @@ from fireassay.attacks.losses import lead
 from fireassay.attacks.result import NOT_FOUND, AttackResult
 from fireassay.attacks.start import feature_ranges
 from fireassay.classifiers.answers import log_probabilities
+from fireassay.core.arrays import AnyArray, FloatArray
 
 _FACTOR = 0.5
 _LEAST, _MOST = 4, 40
 _BLOCK_FLOATS = 2e7
-Genes = NDArray[np.float64]
-Build = Callable[[Genes, Index], NDArray[Any]]
+Genes = FloatArray
+Build = Callable[[Genes, Index], AnyArray]
 
 
 def evolve(target: AttackedModel, genes: int, build: Build, *, from_best: bool = False) -> None:
@@ -65,7 +66,7 @@ def _evolve_block(
         members[better], leads[better] = trials[better], found[better]
 
 
-def _leads(target: AttackedModel, members: Genes, rows: Index, build: Build) -> NDArray[np.float64]:
+def _leads(target: AttackedModel, members: Genes, rows: Index, build: Build) -> FloatArray:
     """Ask about every member of every population; failures are booked."""
     n, size, genes = members.shape
     owners = np.repeat(rows, size)
@@ -120,7 +121,7 @@ def pixel(
     table = np.full((len(places), layout.channels), -1, dtype=np.int64)
     table[np.searchsorted(places, place[target.free]), layout.channel[target.free]] = target.free
 
-    def build(genes: Genes, rows: Index) -> NDArray[Any]:
+    def build(genes: Genes, rows: Index) -> AnyArray:
         points = target.original[rows].astype(np.float64)
         here = np.arange(len(rows))
         for k in range(count):
@@ -169,7 +170,7 @@ def threshold(
         norms=("linf",),
     )  # fmt: skip
 
-    def build(genes: Genes, rows: Index) -> NDArray[Any]:
+    def build(genes: Genes, rows: Index) -> AnyArray:
         points = target.original[rows].astype(np.float64)
         # Steeper than a line: most features are at an end of their range, where it counts.
         points[:, target.free] += eps * np.clip(4.0 * genes - 2.0, -1.0, 1.0)

@@ -3,21 +3,22 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fireassay.attacks.attacked_model import AttackedModel, Index
 from fireassay.attacks.losses import log_odds
 from fireassay.attacks.norms import steepest_step
 from fireassay.attacks.result import NOT_FOUND, AttackResult
+from fireassay.core.arrays import AnyArray, BoolArray, FloatArray
 from fireassay.core.validation import check_integer, check_real
 
 
 def ascend(
     target: AttackedModel,
-    points: NDArray[Any],
+    points: AnyArray,
     rows: Index,
     radius: float,
-    step_sizes: NDArray[np.float64],
+    step_sizes: FloatArray,
     *,
     from_samples: bool = True,
 ) -> None:
@@ -55,16 +56,14 @@ class _Climb:
     # ``points`` is current for samples that left, ``here`` for those in ``rows``; ``unasked`` left
     # at a point that seems wrong or was never asked. The ball of linf is a box: steps are clipped.
 
-    def __init__(
-        self, target: AttackedModel, points: NDArray[Any], rows: Index, radius: float
-    ) -> None:
+    def __init__(self, target: AttackedModel, points: AnyArray, rows: Index, radius: float) -> None:
         self.target, self.points, self.radius = target, points, radius
         self.rows = self.everyone = rows
         self.here = points[rows]
         self.box = target.box(rows, radius) if target.norm == "linf" else None
         self.unasked: list[Index] = []
 
-    def keep(self, standing: NDArray[np.bool_]) -> None:
+    def keep(self, standing: BoolArray) -> None:
         """Go on with these alone; the others stay where they are."""
         if standing.all():
             return
@@ -74,7 +73,7 @@ class _Climb:
         if self.box is not None:
             self.box = self.box[0][standing], self.box[1][standing]
 
-    def move(self, gradient: NDArray[Any], size: float) -> None:
+    def move(self, gradient: AnyArray, size: float) -> None:
         """One step for everyone."""
         target = self.target
         if self.box is not None:
@@ -100,14 +99,14 @@ class _Climb:
         target.keep_last(self.points[standing], standing)
 
 
-def clipped(points: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> NDArray[Any]:
+def clipped(points: AnyArray, low: AnyArray, high: AnyArray) -> AnyArray:
     """The same array, clipped in place (faster than `numpy.clip` with arrays as ends)."""
     np.maximum(points, low, out=points)
     np.minimum(points, high, out=points)
     return points
 
 
-def falling_sizes(eps: float, steps: int, step_size: float | None) -> NDArray[np.float64]:
+def falling_sizes(eps: float, steps: int, step_size: float | None) -> FloatArray:
     """Step sizes: all ``step_size``, or falling from ``eps`` to a tenth of ``eps``."""
     if step_size is not None:
         return np.full(steps, check_real(step_size, "step_size", low=0.0))
@@ -248,7 +247,7 @@ def pgd(
 
 def random_points(
     target: AttackedModel, rows: Index, generators: list[np.random.Generator]
-) -> NDArray[Any]:
+) -> AnyArray:
     """A random point of the ball of radius eps around each of these samples."""
     d, eps = len(target.free), target.eps
     moves = np.empty((len(rows), d))

@@ -3,9 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fireassay.classifiers import GradientClassifier, as_classifier
+from fireassay.core.arrays import AnyArray, BoolArray
 from fireassay.core.errors import DataError, ModelError
 from fireassay.core.lazy import require
 from fireassay.core.words import percent
@@ -36,7 +37,7 @@ def bounds_of(model: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
     return inner_low, inner_high
 
 
-def check_inside(rows: NDArray[Any], low: Any, high: Any) -> None:
+def check_inside(rows: AnyArray, low: Any, high: Any) -> None:
     """Refuse rows that lie outside the bounds by more than the rounding of the bound itself."""
     smallest, largest = rows.min(), rows.max()
     # float32(0.1) lies above 0.1: a rounding of the bound itself is not an error.
@@ -49,7 +50,7 @@ def check_inside(rows: NDArray[Any], low: Any, high: Any) -> None:
         )
 
 
-def checked_mask(mask: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+def checked_mask(mask: ArrayLike | None, shape: tuple[int, ...]) -> BoolArray:
     """Flags of the features that may change, one per feature of a flat row."""
     size = int(np.prod(shape))
     if mask is None:
@@ -64,7 +65,7 @@ def checked_mask(mask: ArrayLike | None, shape: tuple[int, ...]) -> NDArray[np.b
     return flags.reshape(-1).copy()
 
 
-def check_some_free(flags: NDArray[np.bool_]) -> None:
+def check_some_free(flags: BoolArray) -> None:
     """Refuse an attack that may change nothing."""
     if not flags.any():
         raise DataError(
@@ -77,7 +78,7 @@ def check_some_free(flags: NDArray[np.bool_]) -> None:
 _LEAST_SHARE = 0.02
 
 
-def check_clip_range(X: NDArray[Any], bounds: tuple[float, float] | None) -> None:
+def check_clip_range(X: AnyArray, bounds: tuple[float, float] | None) -> None:
     """Refuse rows in a tiny part of the bounds (0–1 of 0–255): any attack would succeed."""
     if bounds is None:
         return

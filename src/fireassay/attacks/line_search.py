@@ -1,45 +1,37 @@
 """Line searches for the decision boundary, one direction or several at once."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fireassay.attacks.attacked_model import AttackedModel, Index
 from fireassay.attacks.norms import length
 from fireassay.attacks.start import Pool, find_starts, rival_starts
+from fireassay.core.arrays import AnyArray, BoolArray, Float32Array, FloatArray
 
 _MOST_ROUNDS = 16
-Vector = NDArray[np.float64]
+Vector = FloatArray
 
 
 def along_line(
-    target: AttackedModel,
-    rows: Index,
-    points: NDArray[Any],
-    tolerance: float,
-    *,
-    first: float = 0.5,
-) -> NDArray[Any]:
+    target: AttackedModel, rows: Index, points: AnyArray, tolerance: float, *, first: float = 0.5
+) -> AnyArray:
     """Bisect from points to samples, first at share ``first``, to a relative ``tolerance``."""
     samples = target.original[rows].astype(np.float64)
     offsets = points - samples
 
-    def at(position: Vector, chosen: Index) -> NDArray[Any]:
+    def at(position: Vector, chosen: Index) -> AnyArray:
         return samples[chosen] + position[:, None] * offsets[chosen]
 
     return _bisect(target, rows, points, np.ones(len(rows)), at, tolerance, first)
 
 
-def into_box(
-    target: AttackedModel, rows: Index, points: NDArray[Any], tolerance: float
-) -> NDArray[Any]:
+def into_box(target: AttackedModel, rows: Index, points: AnyArray, tolerance: float) -> AnyArray:
     """Shrink a box around the sample and pull the point into it, as far as it stays wrong."""
     samples = target.original[rows].astype(np.float64)
     offsets = points - samples
 
-    def at(position: Vector, chosen: Index) -> NDArray[Any]:
+    def at(position: Vector, chosen: Index) -> AnyArray:
         half = position[:, None]
         return samples[chosen] + np.clip(offsets[chosen], -half, half)
 
@@ -49,12 +41,12 @@ def into_box(
 def _bisect(
     target: AttackedModel,
     rows: Index,
-    points: NDArray[Any],
+    points: AnyArray,
     wrong_at: Vector,
-    at: Callable[[Vector, Index], NDArray[Any]],
+    at: Callable[[Vector, Index], AnyArray],
     tolerance: float,
     first: float = 0.5,
-) -> NDArray[Any]:
+) -> AnyArray:
     """Bisect between 0 (the sample, right) and ``wrong_at``; returns the nearest wrong points."""
     best = points.copy()
     right_at = np.zeros(len(rows))
@@ -75,8 +67,8 @@ def _bisect(
 
 
 def plane(
-    target: AttackedModel, rows: Index, points: NDArray[Any], directions: NDArray[np.float32]
-) -> tuple[NDArray[Any], Vector, NDArray[Any], NDArray[Any]]:
+    target: AttackedModel, rows: Index, points: AnyArray, directions: Float32Array
+) -> tuple[AnyArray, Vector, AnyArray, AnyArray]:
     """Samples, distances of points, unit vectors to them, and directions orthogonal to those."""
     samples = target.original[rows].astype(np.float64)
     outward = points - samples
@@ -90,11 +82,11 @@ def plane(
 def along_semicircle(
     target: AttackedModel,
     rows: Index,
-    points: NDArray[Any],
-    normals: NDArray[np.float32],
+    points: AnyArray,
+    normals: Float32Array,
     guesses: Vector,
     tolerance: float,
-) -> tuple[NDArray[Any], Vector]:
+) -> tuple[AnyArray, Vector]:
     """Points and angles on the half circle sample–point in the normal's plane."""
     # At angle a the distance is cos(a) times the present one; for a flat boundary with this normal
     # the last wrong point on the circle is the nearest point of the boundary.
@@ -138,7 +130,7 @@ def near_starts(
     generators: list[np.random.Generator],
     pool: Pool | None,
     tolerance: float,
-) -> tuple[Index, NDArray[Any]]:
+) -> tuple[Index, AnyArray]:
     """Positions in ``rows`` with a misclassified point near the boundary, and those points."""
     # Noise is tried in several directions, and the nearest boundary wins; of a pool the nearest
     # member is the start. A point lies behind the boundary by at most tolerance of its distance.
@@ -149,8 +141,8 @@ def near_starts(
 
 
 def nearest_of(
-    target: AttackedModel, rows: Index, points: NDArray[Any], rivals: NDArray[Any], tolerance: float
-) -> NDArray[Any]:
+    target: AttackedModel, rows: Index, points: AnyArray, rivals: AnyArray, tolerance: float
+) -> AnyArray:
     """Per sample the wrong point nearest to the boundary, among ``points`` and ``rivals``."""
     # Rivals are (n, k, d) and unknown. All rivals are asked somewhat nearer than the point; those
     # wrong there are asked at ever smaller distances, and while any is wrong the others drop out.
@@ -177,7 +169,7 @@ class _Race:
     """Of each sample: which directions are left, and between which distances the boundary lies."""
 
     def __init__(
-        self, target: AttackedModel, rows: Index, points: NDArray[Any], rivals: NDArray[Any]
+        self, target: AttackedModel, rows: Index, points: AnyArray, rivals: AnyArray
     ) -> None:
         self.target, self.rows, self.best = target, rows, points.copy()
         self.samples = target.original[rows]
@@ -188,16 +180,16 @@ class _Race:
         self.alive = np.ones((n, k), dtype=np.bool_)
         self.alive[:, 0] = False
 
-    def first_alive(self) -> NDArray[np.bool_]:
+    def first_alive(self) -> BoolArray:
         """The first direction that is left of each sample."""
         return np.asarray(self.alive & (np.cumsum(self.alive, axis=1) == 1))
 
-    def back_to_first(self, chosen: NDArray[np.bool_]) -> None:
+    def back_to_first(self, chosen: BoolArray) -> None:
         """For these samples no other direction was nearer."""
         self.alive[chosen] = np.arange(self.alive.shape[1]) == 0
         self.right_at[chosen] = (1 - _COARSE) * self.wrong_at[chosen]
 
-    def ask(self, open_: Index, distance: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def ask(self, open_: Index, distance: FloatArray) -> BoolArray:
         """Ask about all directions left of these samples at this distance; True: one is wrong."""
         target, rows = self.target, self.rows
         affordable = np.cumsum(self.alive, axis=1) <= target.queries_left(rows)[:, None]
@@ -215,7 +207,7 @@ class _Race:
         self.wrong_at[any_won] = distance[any_won]
         return any_won
 
-    def _shortened(self, owner: Index, which: Index, distance: NDArray[np.float64]) -> NDArray[Any]:
+    def _shortened(self, owner: Index, which: Index, distance: FloatArray) -> AnyArray:
         """Offsets of at most this length: in l2 along the line, in linf cut off."""
         offsets = self.offsets[owner, which]
         if self.target.norm == "linf":

@@ -5,18 +5,16 @@ value per row and the weights of the logits in its gradient.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fireassay.attacks.attacked_model import AttackedModel, Index
 from fireassay.attacks.result import NOT_FOUND
 from fireassay.classifiers import GradientClassifier
 from fireassay.classifiers.answers import log_probabilities
-from fireassay.core.arrays import softmax
+from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, softmax
 
-Scores = NDArray[np.float64]
+Scores = FloatArray
 
 
 def lead(scores: Scores, goal: Index) -> Scores:
@@ -31,9 +29,7 @@ def rivals(scores: Scores, goal: Index) -> Scores:
     return others
 
 
-def ask_leads(
-    target: AttackedModel, points: NDArray[Any], rows: Index
-) -> tuple[Scores, NDArray[np.bool_]]:
+def ask_leads(target: AttackedModel, points: AnyArray, rows: Index) -> tuple[Scores, BoolArray]:
     """Lead of the attacked class at one point per sample, and which samples still stand."""
     # One forward query each, for logits or else log-probabilities; a point that is wrong by its
     # logits is asked again as a user would ask.
@@ -47,9 +43,7 @@ def ask_leads(
     return leads, np.asarray(target.status[rows] == NOT_FOUND)
 
 
-def confirm(
-    target: AttackedModel, points: NDArray[Any], rows: Index, wrong: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
+def confirm(target: AttackedModel, points: AnyArray, rows: Index, wrong: BoolArray) -> BoolArray:
     """Book the points whose logits say right; ask again about the others. True: still standing."""
     target.stood(rows[~wrong])
     target.keep_last(points[~wrong], rows[~wrong])
@@ -60,7 +54,7 @@ def confirm(
     return np.asarray(standing & (~wrong | (target.queries_left(rows) >= 1)))
 
 
-Matrix = NDArray[np.float64]
+Matrix = FloatArray
 Loss = Callable[[Matrix, Index], tuple[Matrix, Matrix]]
 
 

@@ -1,17 +1,16 @@
 """Distances, steepest steps and projections for the norms l0 to linf, row by row."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-Rows = NDArray[np.float64]
+from fireassay.core.arrays import AnyArray, FloatArray
+
+Rows = FloatArray
 NORMS = ("l0", "l1", "l2", "linf")
 # A step of this norm must not divide by a zero gradient.
 _TINY = 1e-300
 
 
-def length(rows: NDArray[Any], norm: str) -> NDArray[np.float64]:
+def length(rows: AnyArray, norm: str) -> FloatArray:
     """The norm of each row of an ``(n, d)`` array; l0 counts the entries that are not zero."""
     if norm == "l0":
         return np.asarray((np.asarray(rows) != 0).sum(axis=1), dtype=np.float64)
@@ -25,12 +24,7 @@ def length(rows: NDArray[Any], norm: str) -> NDArray[np.float64]:
 
 
 def steepest_step(
-    gradient: NDArray[Any],
-    norm: str,
-    size: float,
-    points: Rows,
-    low: Rows | float,
-    high: Rows | float,
+    gradient: AnyArray, norm: str, size: float, points: Rows, low: Rows | float, high: Rows | float
 ) -> Rows:
     """The step of length ``size`` along which a linear function with this gradient grows most."""
     # l1: the exact optimum inside the box, feature by feature; l2, linf: normalised, signed
@@ -51,7 +45,7 @@ def steepest_step(
     return step * np.sign(slope)
 
 
-def project(differences: Rows, norm: str, radius: NDArray[np.float64]) -> Rows:
+def project(differences: Rows, norm: str, radius: FloatArray) -> Rows:
     """The nearest point (in l2) of the ball of this norm around zero; one radius per row."""
     if norm == "linf":
         return np.clip(differences, -radius[:, None], radius[:, None])
@@ -64,7 +58,7 @@ def project(differences: Rows, norm: str, radius: NDArray[np.float64]) -> Rows:
     return _project_l1(differences, radius)
 
 
-def _largest(differences: Rows, radius: NDArray[np.float64]) -> Rows:
+def _largest(differences: Rows, radius: FloatArray) -> Rows:
     """The ``radius`` largest entries of each row; the others are zero."""
     order = np.argsort(-np.abs(differences), axis=1, kind="stable")
     kept = np.empty(differences.shape, dtype=np.bool_)
@@ -73,7 +67,7 @@ def _largest(differences: Rows, radius: NDArray[np.float64]) -> Rows:
     return np.asarray(np.where(kept, differences, 0.0))
 
 
-def _project_l1(differences: Rows, radius: NDArray[np.float64]) -> Rows:
+def _project_l1(differences: Rows, radius: FloatArray) -> Rows:
     """Soft thresholding at the level that leaves a row with l1 norm ``radius``."""
     magnitude = np.abs(differences)
     outside = magnitude.sum(axis=1) > radius

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fireassay.core.chart import Chart
 from fireassay.core.drawing import axis, curves
 from fireassay.core.lazy import pd
@@ -48,15 +48,15 @@ class AttackResult(Result):
     attack: str
     norm: str
     seed: int
-    adversarial: NDArray[Any]
-    success: NDArray[np.bool_]
-    distance: NDArray[np.float64]
-    queries: NDArray[np.int64]
-    gradient_queries: NDArray[np.int64]
-    queries_before_failure: NDArray[np.float64]
-    queries_to_failure: NDArray[np.float64]
-    gradient_queries_before_failure: NDArray[np.float64]
-    gradient_queries_to_failure: NDArray[np.float64]
+    adversarial: AnyArray
+    success: BoolArray
+    distance: FloatArray
+    queries: IntArray
+    gradient_queries: IntArray
+    queries_before_failure: FloatArray
+    queries_to_failure: FloatArray
+    gradient_queries_before_failure: FloatArray
+    gradient_queries_to_failure: FloatArray
     status: NDArray[np.str_]
     shared_queries: int = 0
     made_by: NDArray[np.str_] | None = None

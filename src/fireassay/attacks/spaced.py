@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fireassay.attacks.attack_space import AttackSpace
 from fireassay.attacks.attacked_model import AttackedModel
 from fireassay.attacks.result import AttackResult
 from fireassay.classifiers import WrappedClassifier
+from fireassay.core.arrays import AnyArray
 from fireassay.core.validation import check_integer
 
 
@@ -50,10 +51,10 @@ class SpacedClassifier(WrappedClassifier):
             return 0.0, 1.0
         return float(low[free].min()), float(high[free].max())
 
-    def _seen(self, X: NDArray[Any]) -> NDArray[Any]:
+    def _seen(self, X: AnyArray) -> AnyArray:
         return self.space.outside(X)
 
-    def _slope(self, slope: NDArray[Any]) -> NDArray[Any]:
+    def _slope(self, slope: AnyArray) -> AnyArray:
         unit = self.space.unit.reshape(self.space.shape)
         return np.asarray(slope * unit, dtype=slope.dtype)
 
@@ -65,7 +66,7 @@ def perturbed(
     norm: str = "l0",
     max_queries: int = 300,
     *,
-    choices: Mapping[str, NDArray[Any]],
+    choices: Mapping[str, AnyArray],
     seed: int = 0,
 ) -> AttackResult:
     """Ask the model about the given changes of each row until one gets another class.

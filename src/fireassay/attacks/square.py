@@ -3,12 +3,13 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fireassay.attacks.attacked_model import AttackedModel, Index
 from fireassay.attacks.directions import Layout, hill, make_layout
 from fireassay.attacks.losses import ask_leads
 from fireassay.attacks.result import AttackResult
+from fireassay.core.arrays import AnyArray, FloatArray
 from fireassay.core.validation import check_real
 
 # Of 10,000 steps, those at which windows lose half of their area.
@@ -16,7 +17,7 @@ _HALVINGS = np.array([10, 50, 200, 500, 1000, 2000, 4000, 6000, 8000]) / 10_000
 _FIRST_SHARE = {"linf": 0.8, "l2": 0.1}
 _DRAWN_AT_ONCE = 32
 _BLOCK_ROWS = 512
-Matrix = NDArray[np.float64]
+Matrix = FloatArray
 
 
 def square(
@@ -101,7 +102,7 @@ def _signs(uniform: Matrix) -> Matrix:
 
 def _stripes(
     target: AttackedModel, layout: Layout, rows: Index, generators: list[np.random.Generator]
-) -> NDArray[Any]:
+) -> AnyArray:
     """±eps, the same for a whole column of a channel."""
     size = (int(layout.stripe.max()) + 1, layout.channels)
     signs = np.stack([_signs(rng.random(size)) for rng in generators])
@@ -110,15 +111,15 @@ def _stripes(
 
 
 def _window(
-    target: AttackedModel, layout: Layout, rows: Index, points: NDArray[Any], draws: Matrix,
+    target: AttackedModel, layout: Layout, rows: Index, points: AnyArray, draws: Matrix,
     share: float,
-) -> NDArray[Any]:  # fmt: skip
+) -> AnyArray:  # fmt: skip
     """±eps in one window, the same for all of a channel; the other sign where nothing changes."""
     sides = layout.sides(share)
     chosen = layout.inside(layout.drawn(sides, draws[:, 0]), sides)
     signs = _signs(draws[:, 3:])[:, layout.channel]
 
-    def moved(some: Index, signs: Matrix) -> NDArray[Any]:
+    def moved(some: Index, signs: Matrix) -> AnyArray:
         ends = target.original[rows[some]] + target.eps * signs
         placed = np.where(chosen[some], ends, points[some])
         return target.within(placed, rows[some], target.eps)
@@ -131,7 +132,7 @@ def _window(
 
 def _hills(
     target: AttackedModel, layout: Layout, rows: Index, generators: list[np.random.Generator]
-) -> NDArray[Any]:
+) -> AnyArray:
     """A grid of hills, five along each side, each up or down at random."""
     sides = (max(layout.height // 5, 1), max(layout.width // 5, 1) if layout.is_image else 1)
     pattern = hill(sides)[layout.row % sides[0], layout.column % sides[1]] * layout.free
@@ -144,9 +145,9 @@ def _hills(
 
 
 def _moved_window(
-    target: AttackedModel, layout: Layout, rows: Index, points: NDArray[Any], draws: Matrix,
+    target: AttackedModel, layout: Layout, rows: Index, points: AnyArray, draws: Matrix,
     share: float,
-) -> NDArray[Any]:  # fmt: skip
+) -> AnyArray:  # fmt: skip
     """The length that one window used goes to another, with a hill added there."""
     sides = layout.sides(share, least=3)
     source, goal = layout.drawn(sides, draws[:, 0]), layout.drawn(sides, draws[:, 1])

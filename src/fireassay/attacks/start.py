@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.random import Generator
+from numpy.typing import ArrayLike
 
 from fireassay.attacks.attacked_model import AttackedModel, Index
 from fireassay.attacks.directions import Subspace, make_subspace
+from fireassay.core.arrays import AnyArray, BoolArray, Float32Array
 from fireassay.core.errors import DataError
 from fireassay.core.validation import check_class_indices, check_features
 
@@ -21,7 +23,7 @@ _NOISE_TRIES = 25
 class Pool:
     """Inputs with known predicted classes, from which a start can be taken."""
 
-    points: NDArray[Any]
+    points: AnyArray
     predicted: Index
 
 
@@ -50,8 +52,8 @@ def make_pool(target: AttackedModel, pool: Any) -> Pool | None:
 
 
 def find_starts(
-    target: AttackedModel, rows: Index, generators: list[np.random.Generator], pool: Pool | None
-) -> tuple[Index, NDArray[Any]]:
+    target: AttackedModel, rows: Index, generators: list[Generator], pool: Pool | None
+) -> tuple[Index, AnyArray]:
     """Positions in ``rows`` that got a misclassified start (pool first, then noise); starts."""
     points = np.zeros((len(rows), target.original.shape[1]), dtype=target.dtype)
     started = np.zeros(len(rows), dtype=np.bool_)
@@ -77,8 +79,8 @@ def find_starts(
 
 
 def rival_starts(
-    target: AttackedModel, rows: Index, generators: list[np.random.Generator], count: int
-) -> NDArray[Any]:
+    target: AttackedModel, rows: Index, generators: list[Generator], count: int
+) -> AnyArray:
     """``count`` further places to look at for each sample, of which nothing is known: noise."""
     low, high = feature_ranges(target)
     shape = (len(rows), count, len(low))
@@ -94,9 +96,9 @@ def _try(
     target: AttackedModel,
     rows: Index,
     positions: Index,
-    proposals: NDArray[Any],
-    points: NDArray[Any],
-    started: NDArray[np.bool_],
+    proposals: AnyArray,
+    points: AnyArray,
+    started: BoolArray,
 ) -> None:
     before = np.arange(len(positions)) - np.searchsorted(positions, positions)
     affordable = target.queries_left(rows[positions]) > before
@@ -131,9 +133,7 @@ def _nearest_others(target: AttackedModel, rows: Index, pool: Pool) -> Index:
     return nearest
 
 
-def feature_ranges(
-    target: AttackedModel, pool: Pool | None = None
-) -> tuple[NDArray[Any], NDArray[Any]]:
+def feature_ranges(target: AttackedModel, pool: Pool | None = None) -> tuple[AnyArray, AnyArray]:
     """The range of each feature: the model's bounds, or what X and the pool show."""
     d = target.original.shape[1]
     if np.isfinite(target.low).all() and np.isfinite(target.high).all():
@@ -148,10 +148,10 @@ def feature_ranges(
 def _noise(
     target: AttackedModel,
     rows: Index,
-    generators: list[np.random.Generator],
+    generators: list[Generator],
     attempt: int,
-    ranges: tuple[NDArray[Any], NDArray[Any]],
-) -> NDArray[Any]:
+    ranges: tuple[AnyArray, AnyArray],
+) -> AnyArray:
     """The ``attempt``-th proposals: coarse noise (images), fine noise, negative, flat fields."""
     low, high = ranges
     kind = attempt % 4
@@ -164,9 +164,7 @@ def _noise(
     return np.asarray([rng.uniform(low, high) for rng in generators])
 
 
-def _waves(
-    shape: tuple[int, ...], generators: list[np.random.Generator], count: int
-) -> NDArray[np.float32]:
+def _waves(shape: tuple[int, ...], generators: list[Generator], count: int) -> Float32Array:
     """Coarse waves over an image, ``count`` from each generator, one below the other."""
     space = _coarse(shape)
     drawn = [rng.standard_normal((count, space.size), dtype=np.float32) for rng in generators]

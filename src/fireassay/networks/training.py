@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from torch import nn
 
+from fireassay.core.arrays import AnyArray
 from fireassay.core.errors import DataError
 from fireassay.core.seeds import derived_seed, generator
 from fireassay.core.threads import one_torch_thread
@@ -129,7 +130,7 @@ def _loss(module: nn.Module, inputs: torch.Tensor, labels: torch.Tensor) -> floa
 
 
 def _tensors(X: ArrayLike, y: ArrayLike) -> tuple[torch.Tensor, torch.Tensor]:
-    features: NDArray[Any] = check_features(X)
+    features: AnyArray = check_features(X)
     labels = np.asarray(y)
     check_lengths(X=len(features), y=len(labels))
     if labels.dtype.kind not in "iu" or labels.ndim != 1 or labels.min() < 0:

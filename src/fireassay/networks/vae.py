@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import nn
 
-from fireassay.core.arrays import FloatArray
+from fireassay.core.arrays import AnyArray, FloatArray
 from fireassay.core.errors import DataError
 from fireassay.core.seeds import derived_seed, generator
 from fireassay.core.threads import one_torch_thread
@@ -122,7 +121,7 @@ def _step(adam: Adam, loss: torch.Tensor) -> None:
     adam.step()
 
 
-def encode(vae: ConvVae, X: NDArray[Any]) -> FloatArray:
+def encode(vae: ConvVae, X: AnyArray) -> FloatArray:
     """Latent means, shape ``(n, dims)``."""
     starts = range(0, len(X), _ROWS_AT_ONCE)
     with one_torch_thread(), torch.no_grad():
@@ -140,7 +139,7 @@ def decode(vae: ConvVae, latent: FloatArray) -> FloatArray:
     return np.concatenate(parts).reshape(len(latent), *vae.shape).astype(np.float64)
 
 
-def _tensor(X: NDArray[Any]) -> torch.Tensor:
+def _tensor(X: AnyArray) -> torch.Tensor:
     array = np.asarray(X, dtype=np.float32)
     array = array[..., None] if array.ndim == 3 else array
     return torch.as_tensor(array).permute(0, 3, 1, 2).contiguous()

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.lazy import require
 from fireassay.core.threads import one_torch_thread
@@ -60,7 +59,7 @@ class Autoencoder(Supervisor):
         return errors
 
 
-def _range(X: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
+def _range(X: AnyArray) -> tuple[FloatArray, FloatArray]:
     """Of images one range for all pixels, of tables one per column."""
     axes = tuple(range(X.ndim)) if X.ndim > 2 else 0
     low = np.asarray(X.min(axis=axes), dtype=np.float64)
@@ -68,7 +67,7 @@ def _range(X: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
     return low, np.where(high > low, high, low + 1.0)
 
 
-def _scaled(X: NDArray[Any], low: FloatArray, high: FloatArray) -> FloatArray:
+def _scaled(X: AnyArray, low: FloatArray, high: FloatArray) -> FloatArray:
     """To [0, 1] over the training rows; what lies outside stays outside."""
     return np.asarray((np.asarray(X, dtype=np.float64) - low) / (high - low))
 

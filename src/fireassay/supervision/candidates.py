@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.errors import FireassayError, ParameterError
 from fireassay.engine import Executor, Failure
 from fireassay.supervision.reading import FIELDS, ModelReader, Reading
@@ -89,7 +88,7 @@ def candidates_of(
 
 def fit_candidates(
     candidates: list[Candidate],
-    X: NDArray[Any],
+    X: AnyArray,
     y: IntArray | None,
     executor: Executor,
     keeping: Executor,
@@ -111,10 +110,7 @@ def fit_candidates(
 
 
 def score_sets(
-    candidates: list[Candidate],
-    rows: Mapping[str, NDArray[Any]],
-    executor: Executor,
-    keeping: Executor,
+    candidates: list[Candidate], rows: Mapping[str, AnyArray], executor: Executor, keeping: Executor
 ) -> tuple[Scores, int]:
     """Scores by set and supervisor, and how many rows the models were sent for them."""
     groups = _by_reader(candidates)
@@ -170,7 +166,7 @@ def _by_reader(candidates: list[Candidate]) -> list[list[Candidate]]:
     return list(groups.values())
 
 
-def _mark_missing(group: list[Candidate], X: NDArray[Any]) -> None:
+def _mark_missing(group: list[Candidate], X: AnyArray) -> None:
     """Find out, with two rows, what of the model can be read."""
     reader = group[0].reader
     reasons: dict[str, str | None] = {}
@@ -190,7 +186,7 @@ def _mark_missing(group: list[Candidate], X: NDArray[Any]) -> None:
                 break
 
 
-def _fit(active: list[Candidate], X: NDArray[Any], y: IntArray | None, executor: Executor) -> None:
+def _fit(active: list[Candidate], X: AnyArray, y: IntArray | None, executor: Executor) -> None:
     if not active:
         return
     needs = {n for e in active for n in e.supervisor.fit_needs}
@@ -221,12 +217,12 @@ def _fit_one(
         return None, str(failure)
 
 
-def _fit_rows(described: dict[str, Any], inputs: NDArray[Any]) -> dict[str, Any]:
+def _fit_rows(described: dict[str, Any], inputs: AnyArray) -> dict[str, Any]:
     return make(**described).fit_reading(Reading(inputs=inputs)).state_
 
 
 def _score_rows(
-    start: int, described: dict[str, Any], state: dict[str, Any], X: NDArray[Any]
+    start: int, described: dict[str, Any], state: dict[str, Any], X: AnyArray
 ) -> FloatArray:
     supervisor = make(**described)
     supervisor.state_ = state
@@ -248,7 +244,7 @@ def _score_block(
     row: dict[str, Any],
     readers: list[ModelReader],
     supervisors: list[list[Supervisor]],
-    rows: dict[str, NDArray[Any]],
+    rows: dict[str, AnyArray],
 ) -> _Block:
     reader, several = readers[row["group"]], supervisors[row["group"]]
     X = rows[row["set"]][row["start"] : row["start"] + BLOCK_ROWS]

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from fireassay.core.arrays import BoolArray, IntArray
+from fireassay.core.arrays import AnyArray, BoolArray, IntArray
 from fireassay.core.errors import (
     AssumptionWarning,
     DataError,
@@ -191,7 +191,7 @@ def _checked_sets(
     shape: tuple[int, ...],
     seed: int,
     groups: Mapping[str, ArrayLike] | None,
-) -> tuple[dict[str, NDArray[Any]], IntArray | None, dict[str, IntArray] | None]:
+) -> tuple[dict[str, AnyArray], IntArray | None, dict[str, IntArray] | None]:
     """Rows by set; where nominal rows were split, which are left as nominal; groups by set."""
     if not sets:
         raise ParameterError("The 'sets' must name at least one kind of trouble.", got="none")
@@ -234,10 +234,7 @@ def _calibration_rows(n: int, numbers: Mapping[str, IntArray] | None, seed: int)
 
 
 def _rules(
-    scores: Scores,
-    false_alarm: float,
-    confidence: float,
-    numbers: Mapping[str, IntArray] | None,
+    scores: Scores, false_alarm: float, confidence: float, numbers: Mapping[str, IntArray] | None
 ) -> tuple[dict[str, AlarmRule], str]:
     own = None if numbers is None else numbers.get(CALIBRATION)
     try:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fireassay.core.errors import DataError
@@ -145,7 +145,7 @@ def _replaced(rows: Estimate, low: float, high: float, method: str) -> Estimate:
     )
 
 
-Marks = NDArray[np.bool_]
+Marks = BoolArray
 
 
 @dataclass(frozen=True)

@@ -202,10 +202,7 @@ def detection_table(
 
 
 def kind_table(
-    scores: Scores,
-    kinds: Mapping[str, ArrayLike],
-    confidence: float,
-    groups: Groups | None = None,
+    scores: Scores, kinds: Mapping[str, ArrayLike], confidence: float, groups: Groups | None = None
 ) -> pd.DataFrame:
     """AUROC of each supervisor on each kind within a set: one row per supervisor, set and kind."""
     rows = []

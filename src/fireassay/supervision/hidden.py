@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fireassay.core.arrays import FloatArray, softmax
+from fireassay.core.arrays import AnyArray, FloatArray, softmax
 from fireassay.core.errors import ModelError, ParameterError
 from fireassay.core.lazy import require
 from fireassay.supervision.reading import Hidden
@@ -67,7 +66,7 @@ class SklearnHidden(Hidden):
         """None if this field can be read."""
         return "scikit-learn's networks have no dropout" if need == "dropout" else None
 
-    def read(self, X: NDArray[Any], needs: frozenset[str]) -> dict[str, Any]:
+    def read(self, X: AnyArray, needs: frozenset[str]) -> dict[str, Any]:
         """Probabilities and the asked fields."""
         del needs
         found: dict[str, Any] = {"probabilities": self.model.predict_proba(X)}
@@ -147,7 +146,7 @@ class OnnxHidden(Hidden):
             return None
         return None if self.head is not None else "the ONNX graph does not end in a linear layer"
 
-    def read(self, X: NDArray[Any], needs: frozenset[str]) -> dict[str, Any]:
+    def read(self, X: AnyArray, needs: frozenset[str]) -> dict[str, Any]:
         """Probabilities and the asked fields."""
         names = list(self.activation_names) if "layers" in needs else []
         if "features" in needs and self.layer is not None:
@@ -222,7 +221,7 @@ def _added(node: Any, later: list[Any], constants: dict[str, Any], weights: Any)
     return bias
 
 
-def _flat(values: NDArray[Any], widest: int) -> FloatArray:
+def _flat(values: AnyArray, widest: int) -> FloatArray:
     array = np.asarray(values)
     if array.ndim == 4:
         for axis, count in zip((2, 3), grid(array.shape[1:], widest), strict=True):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.chart import Chart
 from fireassay.core.drawing import axis, curves
 from fireassay.core.errors import DataError
@@ -31,10 +32,10 @@ class Prioritisation(Result):
         found: Share of the faults found after each row of the order.
     """
 
-    order: NDArray[np.int64]
+    order: IntArray
     apfd: Estimate | None
     best: float | None
-    found: NDArray[np.float64]
+    found: FloatArray
 
     def summary(self) -> str:
         """How many rows are in order, and how good the order is."""
@@ -126,7 +127,7 @@ def prioritise(
     return Prioritisation(order, estimate, apfd(1.0), found)
 
 
-def _scores(values: ArrayLike, name: str) -> NDArray[np.float64]:
+def _scores(values: ArrayLike, name: str) -> FloatArray:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or not len(array):
         raise DataError(f"{name} must have shape (n,), n >= 1.", got=f"{array.shape}")

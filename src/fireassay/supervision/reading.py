@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fireassay.classifiers import Classifier, GradientClassifier, as_classifier
-from fireassay.core.arrays import FloatArray, IntArray, Probabilities, entropy_bits
+from fireassay.core.arrays import AnyArray, FloatArray, IntArray, Probabilities, entropy_bits
 from fireassay.core.errors import DataError, ModelError, ParameterError, ProbabilityError
 from fireassay.core.lazy import is_installed
 from fireassay.core.validation import check_integer, check_lengths, check_probabilities
@@ -127,7 +126,7 @@ class Reading:
     layers = _Given[Mapping[str, FloatArray]]()
     dropout = _Given[SampleSummary]()
     ensemble = _Given[SampleSummary]()
-    inputs = _Given[NDArray[Any]]()
+    inputs = _Given[AnyArray]()
     head = _Given[tuple[FloatArray, FloatArray]]()
 
     def __init__(
@@ -139,7 +138,7 @@ class Reading:
         layers: Mapping[str, FloatArray] | None = None,
         dropout: SampleSummary | None = None,
         ensemble: SampleSummary | None = None,
-        inputs: NDArray[Any] | None = None,
+        inputs: AnyArray | None = None,
         head: tuple[FloatArray, FloatArray] | None = None,
     ) -> None:
         given = {
@@ -208,11 +207,11 @@ class Hidden:
             return f"{self.why}; energies cannot be recovered from probabilities"
         return f"{self.why}; layer='inputs' (--layer inputs) takes the inputs themselves"
 
-    def read(self, X: NDArray[Any], needs: frozenset[str]) -> dict[str, Any]:
+    def read(self, X: AnyArray, needs: frozenset[str]) -> dict[str, Any]:
         """Probabilities and the asked fields; only for fields that are not missing."""
         raise ModelError(self.why, got=f"a request for {', '.join(needs)} of {len(X)} rows")
 
-    def dropout_samples(self, X: NDArray[Any], n_samples: int, seed: int) -> Iterable[NDArray[Any]]:
+    def dropout_samples(self, X: AnyArray, n_samples: int, seed: int) -> Iterable[AnyArray]:
         """Probabilities under ``n_samples`` fixed dropout masks, where dropout is not missing."""
         asked = f"{n_samples} samples of {len(X)} rows asked, seed {seed}"
         raise ModelError(f"{self.missing('dropout')}.", got=asked)
@@ -249,7 +248,7 @@ class ModelReader:
         self.seed = seed
         self.hidden = _hidden(self.model, None if layer == INPUTS else layer)
 
-    def classes(self, X: NDArray[Any]) -> tuple[Any, ...]:
+    def classes(self, X: AnyArray) -> tuple[Any, ...]:
         """The model's classes; asks it about one row where they are not known yet."""
         try:
             return self.model.classes
@@ -275,7 +274,7 @@ class ModelReader:
             return None
         return self.hidden.missing(need)
 
-    def read(self, X: NDArray[Any], needs: Iterable[str]) -> Reading:
+    def read(self, X: AnyArray, needs: Iterable[str]) -> Reading:
         """A reading with the asked fields; the model is asked as seldom as possible."""
         wanted = frozenset(needs)
         found: dict[str, Any] = {"inputs": X} if "inputs" in wanted else {}

@@ -12,12 +12,7 @@ from fireassay.supervision.autoencoder import Autoencoder
 from fireassay.supervision.dissector import Dissector
 from fireassay.supervision.distance_scores import Dsa
 from fireassay.supervision.feature_scores import Ash, GradNorm, Knn, React, Scale, Vim
-from fireassay.supervision.gaussian_scores import (
-    GmmDensity,
-    Mahalanobis,
-    Mdsa,
-    RelativeMahalanobis,
-)
+from fireassay.supervision.gaussian_scores import GmmDensity, Mahalanobis, Mdsa, RelativeMahalanobis
 from fireassay.supervision.lsa import Lsa
 from fireassay.supervision.softmax_scores import (
     DeepGini,

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.arrays import BoolArray, FloatArray, IntArray
 from fireassay.core.chart import Chart
 from fireassay.core.drawing import axis, points
 from fireassay.core.errors import NotEnoughEvidenceError, ParameterError
@@ -52,7 +52,7 @@ class Diagnosis(Result):
     action: NDArray[np.str_]
     ambiguity: FloatArray
     distance: FloatArray
-    causes: NDArray[np.bool_]
+    causes: BoolArray
     cause_names: tuple[str, ...]
 
     def summary(self) -> str:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from fireassay.core.arrays import FloatArray, IntArray
+from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
 from fireassay.core.lazy import special
 from fireassay.core.validation import check_class_indices, check_finite, check_labels, check_real
@@ -337,6 +337,6 @@ class Supervisor(ABC):
         return save(self, path)
 
 
-def _score_block(start: int, supervisor: Supervisor, X: NDArray[Any]) -> FloatArray:
+def _score_block(start: int, supervisor: Supervisor, X: AnyArray) -> FloatArray:
     block = X[start : start + BLOCK_ROWS]
     return supervisor.score_reading(supervisor.reader_.read(block, supervisor.needs))

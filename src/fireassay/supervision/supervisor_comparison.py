@@ -10,14 +10,7 @@ from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.chart import Chart
 from fireassay.core.drawing import IntervalRow, intervals, matrix
 from fireassay.core.estimate import Estimate
-from fireassay.core.evidence import (
-    Assumption,
-    Claim,
-    Evidence,
-    LeadingNumber,
-    Provenance,
-    Table,
-)
+from fireassay.core.evidence import Assumption, Claim, Evidence, LeadingNumber, Provenance, Table
 from fireassay.core.lazy import pd
 from fireassay.core.measure import find_measure
 from fireassay.core.result import Answer

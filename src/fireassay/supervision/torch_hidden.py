@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import nn
 
 from fireassay.classifiers.base import without_probes
 from fireassay.classifiers.kept_answers import asking_anew
-from fireassay.core.arrays import FloatArray, softmax
+from fireassay.core.arrays import AnyArray, FloatArray, softmax
 from fireassay.core.errors import ModelError, ParameterError
 from fireassay.core.seeds import generator
 from fireassay.core.threads import one_torch_thread
@@ -78,7 +77,7 @@ class TorchHidden(Hidden):
             ]  # fmt: skip
         return spread(found)
 
-    def read(self, X: NDArray[Any], needs: frozenset[str]) -> dict[str, Any]:
+    def read(self, X: AnyArray, needs: frozenset[str]) -> dict[str, Any]:
         """Probabilities and the asked fields, in one pass."""
         outputs = self.probed_layers() if "layers" in needs else []
         if "features" in needs and self.layer is not None:
@@ -163,7 +162,7 @@ class TorchHidden(Hidden):
 
     # Dropout --------------------------------------------------------------------------------
 
-    def dropout_samples(self, X: NDArray[Any], n_samples: int, seed: int) -> Iterator[NDArray[Any]]:
+    def dropout_samples(self, X: AnyArray, n_samples: int, seed: int) -> Iterator[AnyArray]:
         """Probabilities of ``n_samples`` thinned networks; a mask is the same for all rows."""
         # What lies before a dropout layer that feeds the last linear layer is computed once.
         if len(self.dropouts) == 1 and self.head_name is not None:
@@ -218,7 +217,7 @@ def _mask(part: Any, name: str, shape: tuple[int, ...], sample: int, seed: int) 
     return (drawn >= part.p) / (1.0 - part.p) if part.p < 1 else np.zeros(shape)
 
 
-def _pooled(output: Any, widest: int) -> NDArray[Any]:
+def _pooled(output: Any, widest: int) -> AnyArray:
     if not isinstance(output, torch.Tensor):
         raise ModelError("A layer must give one tensor.", got=type(output).__name__)
     tensor = output.detach()

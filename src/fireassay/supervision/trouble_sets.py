@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from fireassay import attacks as attack_table
 from fireassay.attacks.result import ALREADY_WRONG, FOUND
 from fireassay.classifiers import GradientClassifier, as_classifier
+from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.errors import ModelError, NotEnoughEvidenceError, ParameterError
 from fireassay.core.lazy import pd
 from fireassay.core.result import Result
@@ -30,7 +31,7 @@ class CorruptedSet(Result):
         kind, severity: Corruption of each row, and how strong it is.
     """
 
-    X: NDArray[Any]
+    X: AnyArray
     kind: NDArray[np.str_]
     severity: int
 
@@ -88,13 +89,13 @@ def corrupted_set(
     return CorruptedSet(changed, np.array(kinds)[share], severity)
 
 
-def channels_first(X: NDArray[Any]) -> bool:
+def channels_first(X: AnyArray) -> bool:
     """Whether images are (n, C, H, W), as torch has them."""
     return image_layout(X.shape) == "CHW"
 
 
-Rows = NDArray[Any]
-Index = NDArray[np.int64]
+Rows = AnyArray
+Index = IntArray
 ATTACKS = ("fgm", "bim", "pgd", "deepfool")
 
 
@@ -112,12 +113,12 @@ class AdversarialSet(Result):
         tried: How many rows each attack tried (rows that were wrong already are left out).
     """
 
-    X: NDArray[Any]
-    y: NDArray[np.int64]
-    row: NDArray[np.int64]
+    X: AnyArray
+    y: IntArray
+    row: IntArray
     attack: NDArray[np.str_]
-    epsilon: NDArray[np.float64]
-    confidence: NDArray[np.float64]
+    epsilon: FloatArray
+    confidence: FloatArray
     tried: dict[str, int]
 
     def __len__(self) -> int:
