@@ -28,8 +28,8 @@ from torch import nn
 
 from fireassay import ambiguity
 from fireassay.ambiguity.export import tiles
-from fireassay.ambiguity.latent_grid import confined_anchors
 from fireassay.ambiguity.sampling import decoded
+from fireassay.ambiguity.stacked_networks import confined_anchors
 from fireassay.classifiers import as_classifier
 from fireassay.core.evidence import host_size, library_versions
 from fireassay.data import DataSet, fashion_mnist, mnist

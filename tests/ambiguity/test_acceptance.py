@@ -3,8 +3,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-from fireassay.ambiguity.acceptance import Judgement, allowed_real_fake, pair_summary
-from fireassay.ambiguity.acceptance import required_label_accuracy as required
+from fireassay.ambiguity.fitting import Judgement, allowed_real_fake, pair_summary
+from fireassay.ambiguity.fitting import required_label_accuracy as required
 from fireassay.ambiguity.stacked_networks import balanced_accuracy
 
 pytestmark = pytest.mark.extras

@@ -3,14 +3,12 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from fireassay.ambiguity.latent_grid import (  # noqa: E402
+from fireassay.ambiguity.sampling import LatentGrid, jacobian_norms, latent_grid  # noqa: E402
+from fireassay.ambiguity.stacked_networks import (  # noqa: E402
     CELLS,
-    LatentGrid,
+    analytic_probability,
     confined_anchors,
-    jacobian_norms,
-    latent_grid,
 )
-from fireassay.ambiguity.stacked_networks import analytic_probability  # noqa: E402
 
 pytestmark = pytest.mark.extras
 

@@ -3,7 +3,7 @@ import hashlib
 import numpy as np
 import pytest
 
-from fireassay.curation.published_ties import old_numpy_order
+from fireassay.curation.order import old_numpy_order
 
 # Made with NumPy 1.24.4: sha256 of np.argsort(values(n, levels)).astype(np.int64).tobytes().
 NUMPY_1_24 = {

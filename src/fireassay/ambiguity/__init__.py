@@ -6,14 +6,19 @@ from fireassay.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from fireassay.ambiguity.ambiguous_set import AmbiguousSet, ControlSet, MixedSet, mix
-    from fireassay.ambiguity.export import export_set, read_set
+    from fireassay.ambiguity.export import (
+        Release,
+        export_set,
+        read_release,
+        read_set,
+        write_release,
+    )
     from fireassay.ambiguity.generator import AmbiguityGenerator
     from fireassay.ambiguity.label_check import LabelCheck, check_soft_labels
     from fireassay.ambiguity.measures import MEASURES
     from fireassay.ambiguity.metrics import diversity, top_pair_accuracy
     from fireassay.ambiguity.model_answers import AmbiguityEvaluation, evaluate
     from fireassay.ambiguity.preset import PRESETS, Preset
-    from fireassay.ambiguity.release import Release, read_release, write_release
 
 __all__ = [
     "MEASURES",

@@ -1,6 +1,7 @@
-"""Drawing a set: a quota per pair, ambiguous points, soft labels, hard labels, controls."""
+"""Drawing a set: cells between two classes, a quota per pair, soft and hard labels, controls."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,67 @@ from numpy.random import Generator
 
 from fireassay.ambiguity.ambiguous_set import AmbiguousSet, ControlSet
 from fireassay.ambiguity.fitting import FittedPairs
-from fireassay.ambiguity.latent_grid import latent_grid
 from fireassay.ambiguity.scaling import FeatureScaling
-from fireassay.ambiguity.stacked_networks import PairAutoencoders
+from fireassay.ambiguity.stacked_networks import CELLS, PairAutoencoders, confined_anchors
 from fireassay.core.arrays import AnyArray, Float32Array, FloatArray, IntArray
 from fireassay.core.errors import NotEnoughEvidenceError
 from fireassay.core.seeds import generator
 from fireassay.core.threads import one_torch_thread
+
+_FINEST = 32
+
+
+@dataclass(frozen=True, eq=False)
+class LatentGrid:
+    """Cells of the latent plane of one autoencoder whose anchor is ambiguous enough."""
+
+    anchors: FloatArray
+    size: FloatArray
+    weights: FloatArray
+
+    def draw(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """Points: a cell by its weight, then a place in it uniformly."""
+        cells = rng.choice(len(self.weights), n, p=self.weights)
+        return self.anchors[cells] + (rng.random((n, 2)) - 0.5) * self.size
+
+
+def latent_grid(
+    net: PairAutoencoders, delta_max: float, latent_sd: float, *, weighted: bool = True
+) -> LatentGrid:
+    """Latent cells of one autoencoder whose class probabilities differ by <= delta_max."""
+    # A cell's weight is the norm of the decoder's Jacobian: where images change fast, more samples.
+    # For a small delta_max the columns are halved until some anchor is ambiguous enough.
+    columns = CELLS
+    while True:
+        anchors, size = confined_anchors(latent_sd, columns)
+        codes = torch.from_numpy(anchors.astype(np.float32))[None]
+        with torch.no_grad():
+            second = net.second_class_probability(codes)[0].numpy()
+        near = np.abs(2.0 * second - 1.0) <= delta_max
+        if near.any() or columns >= CELLS * _FINEST:
+            break
+        columns *= 2
+    weights = jacobian_norms(net, codes[:, near]) if weighted else np.ones(int(near.sum()))
+    if weights.sum() <= 0.0:
+        weights = np.ones(len(weights))
+    return LatentGrid(anchors[near], size, weights / max(weights.sum(), 1e-300))
+
+
+def jacobian_norms(net: PairAutoencoders, codes: torch.Tensor) -> FloatArray:
+    """Frobenius norm of the decoder's Jacobian at codes ``[1, rows, 2]``, by two forward passes."""
+    if codes.shape[1] == 0:
+        return np.zeros(0)
+    total = torch.zeros(codes.shape[1], dtype=torch.float64)
+    with torch.no_grad():
+        for axis in range(2):
+            direction = torch.zeros_like(codes)
+            direction[..., axis] = 1.0
+            logits, slope = net.decoder.push_forward(codes, direction)
+            value = torch.sigmoid(logits)
+            slope = slope * value * (1.0 - value)
+            total += slope[0].double().square().sum(dim=1)
+    return np.asarray(total.sqrt().numpy())
+
 
 _ROUNDS = 200
 # Probabilities are kept to 40 bits: then p and 1 - p are exact, and their sum is exactly one.

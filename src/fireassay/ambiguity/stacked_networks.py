@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from fireassay.ambiguity.preset import Preset
 from fireassay.core.arrays import Float32Array, FloatArray, IntArray
-from fireassay.networks.adam import Adam
+from fireassay.networks.training import Adam
 
 _LEAK = 0.3
 
@@ -140,6 +140,7 @@ class _Shuffled:
 
 CLASS_MEAN = 3.0
 LATENT = 2
+CELLS = 50
 
 
 class PairAutoencoders(torch.nn.Module):
@@ -217,6 +218,14 @@ def prior_means(side: torch.Tensor) -> torch.Tensor:
     """The mean of the prior for each side, ``[..., 2]``."""
     x = (2.0 * side - 1.0) * CLASS_MEAN
     return torch.stack([x, torch.zeros_like(x)], dim=-1)
+
+
+def confined_anchors(latent_sd: float, columns: int = CELLS) -> tuple[FloatArray, FloatArray]:
+    """Anchors and cell size: between the class means, ``latent_sd`` up and down."""
+    size = np.array([2.0 * CLASS_MEAN / columns, 2.0 * latent_sd / CELLS])
+    x = -CLASS_MEAN + size[0] * (np.arange(columns) + 0.5)
+    y = -latent_sd + size[1] * (np.arange(CELLS) + 0.5)
+    return np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1).reshape(-1, 2), size
 
 
 def analytic_probability(x: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ from fireassay.core.arrays import Float32Array, IntArray
 from fireassay.core.seeds import generator
 from fireassay.core.threads import one_torch_thread
 from fireassay.engine import Executor, track
-from fireassay.networks.adam import Adam
+from fireassay.networks.training import Adam
 
 _DARKEST = 1e-3
 _SMALL = 1e-6

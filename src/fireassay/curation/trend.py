@@ -25,9 +25,9 @@ from fireassay.curation.order import (
     grouped_order_test,
     order_test,
     prefix_accuracies,
+    published_order,
     score_levels,
 )
-from fireassay.curation.published_ties import published_order
 from fireassay.statistics import clopper_pearson, share, spearman
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from fireassay.core.errors import DataError
 from fireassay.core.seeds import derived_seed, generator
 from fireassay.core.threads import one_torch_thread
 from fireassay.core.validation import check_features, check_integer
-from fireassay.networks.adam import Adam
+from fireassay.networks.training import Adam
 
 _ROWS_AT_ONCE = 2048
 

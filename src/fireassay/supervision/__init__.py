@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from fireassay.supervision.gaussian_scores import mdsa_scores
     from fireassay.supervision.lsa import lsa_scores
     from fireassay.supervision.measures import MEASURES
-    from fireassay.supervision.onnx_export import onnx_names, to_onnx
+    from fireassay.supervision.onnx_graph import onnx_names, to_onnx
     from fireassay.supervision.prioritise import Prioritisation, prioritise
     from fireassay.supervision.reading import NotAvailableError, Reading, SampleSummary
     from fireassay.supervision.registry import SUPERVISORS, load, make, names

@@ -133,7 +133,7 @@ def no_ambiguous_inputs(report: pd.DataFrame, tries: int) -> NotEnoughEvidenceEr
 
 
 def _of_pair(row: Mapping[Any, Any]) -> str:
-    from fireassay.ambiguity.acceptance import (  # needs torch, which has trained by now
+    from fireassay.ambiguity.fitting import (  # needs torch, which has trained by now
         INDISTINGUISHABLE,
         allowed_real_fake,
         required_label_accuracy,
