@@ -229,7 +229,7 @@ def _flat(values: AnyArray, widest: int) -> FloatArray:
     return np.asarray(array.reshape(len(array), -1), dtype=np.float64)
 
 
-def _averaged(array: NDArray[Any], axis: int, count: int) -> FloatArray:
+def _averaged(array: AnyArray, axis: int, count: int) -> FloatArray:
     """Means over equal stretches of an axis (they overlap where it does not divide)."""
     length, slices = array.shape[axis], np.moveaxis(array, axis, 0)
     means = []
