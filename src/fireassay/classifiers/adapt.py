@@ -86,21 +86,11 @@ def as_classifier(
         return _unchanged(obj, classes, bounds, output, batch_size, max_queries)
     hang_s = 60 * check_real(hang_minutes, "hang_minutes", low=0)
     given = {
-        "classes": classes,
-        "bounds": bounds,
-        "output": output,
-        "batch_size": batch_size,
-        "max_queries": max_queries,
-        "device": device,
-        "trust": trust,
-        "token_env": token_env,
-        "timeout_s": timeout_s,
-        "retries": retries,
-        "ca_file": ca_file,
-        "request": request,
-        "answer": answer,
-        "concurrency": concurrency,
-    }
+        "classes": classes, "bounds": bounds, "output": output, "batch_size": batch_size,
+        "max_queries": max_queries, "device": device, "trust": trust, "token_env": token_env,
+        "timeout_s": timeout_s, "retries": retries, "ca_file": ca_file, "request": request,
+        "answer": answer, "concurrency": concurrency,
+    }  # fmt: skip
     for row in reversed(list(ADAPTERS.values())):
         if row.accepts(obj):
             with read_in_time(hang_s):
@@ -124,9 +114,8 @@ def made_by(row: Adapter, obj: Any, options: dict[str, Any]) -> Classifier:
             got=f"{name}={options[name]!r} for {row.summary}",
         )
     untaken = set(ALL_OPTIONS) - set(row.takes)
-    made: Classifier = row.adapt(
-        obj, {name: value for name, value in options.items() if name not in untaken}
-    )
+    taken = {name: value for name, value in options.items() if name not in untaken}
+    made: Classifier = row.adapt(obj, taken)
     return made
 
 

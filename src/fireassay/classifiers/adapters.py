@@ -15,14 +15,8 @@ from fireassay.core.registry import Registry
 
 _HERE: Final = "fireassay.classifiers."
 SERVER_OPTIONS: Final = (
-    "token_env",
-    "timeout_s",
-    "retries",
-    "ca_file",
-    "request",
-    "answer",
-    "concurrency",
-)
+    "token_env", "timeout_s", "retries", "ca_file", "request", "answer", "concurrency",
+)  # fmt: skip
 ALL_OPTIONS: Final = ("device", "trust", *SERVER_OPTIONS)
 _TO_ONNX: Final = (
     'Export the model to ONNX: torch.onnx.export(module.eval(), (example_batch,), "model.onnx", '
@@ -33,6 +27,11 @@ _BOOSTER_TO_ONNX: Final = (
     "Export the model to ONNX: onnxmltools.convert_{library}(booster, initial_types=[("
     '"rows", FloatTensorType([None, columns]))]), with FloatTensorType of '
     "onnxmltools.convert.common.data_types"
+)
+# Of pickle's protocols 0 to 5, and of what joblib packs them with: gzip, bzip2, xz, zlib.
+_PICKLE_HEADS: Final = (
+    *(bytes([128, protocol]) for protocol in range(6)),
+    *(b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda"),
 )
 
 
@@ -102,190 +101,82 @@ class ModelFile(Adapter):
 
 # Rows are asked from the last to the first: the general ones stand above, what users register is
 # asked before all others.
-ADAPTERS: Final = Registry[Adapter](
-    "kind of model",
-    [
-        Adapter("function", "a function `f(X) -> probabilities`", _HERE + "backends.callable"),
-        Adapter(
-            "scikit-learn",
-            "a fitted scikit-learn estimator (or anything with `predict_proba`)",
-            _HERE + "backends.sklearn",
-        ),
-        Adapter(
-            "torch",
-            "a `torch.nn.Module`",
-            _HERE + "backends.torch",
-            extra="torch",
-            gradients="yes",
-            layers="submodules",
-            takes=("device",),
-        ),
-        Adapter(
-            "xgboost", "a native `xgboost.Booster`", _HERE + "backends.xgboost", extra="xgboost"
-        ),
-        Adapter(
-            "lightgbm", "a native `lightgbm.Booster`", _HERE + "backends.lightgbm", extra="lightgbm"
-        ),
-        Adapter(
-            "library",
-            "a Keras, CatBoost or fastText model, or a Hugging Face `pipeline` of texts",
-            _HERE + "backends.libraries",
-        ),
-        Adapter("maite", "a MAITE image-classification model", _HERE + "backends.maite"),
-        Adapter("file", "a model file", _HERE + "model_file", takes=ALL_OPTIONS),
-        Adapter(
-            "import path",
-            '`"package.module:name"`',
-            _HERE + "import_path",
-            gradients="as the object",
-            layers="as the object",
-            takes=ALL_OPTIONS,
-        ),
-        Adapter(
-            "server",
-            '`"http://…"` (KServe v2, or any JSON by a template)',
-            _HERE + "backends.http",
-            takes=SERVER_OPTIONS,
-        ),
-    ],
-)
+ADAPTERS: Final = Registry[Adapter]("kind of model", [
+    Adapter("function", "a function `f(X) -> probabilities`", _HERE + "backends.callable"),
+    Adapter(
+        "scikit-learn", "a fitted scikit-learn estimator (or anything with `predict_proba`)",
+        _HERE + "backends.sklearn"),
+    Adapter(
+        "torch", "a `torch.nn.Module`", _HERE + "backends.torch",
+        extra="torch", gradients="yes", layers="submodules", takes=("device",)),
+    Adapter("xgboost", "a native `xgboost.Booster`", _HERE + "backends.xgboost", extra="xgboost"),
+    Adapter(
+        "lightgbm", "a native `lightgbm.Booster`", _HERE + "backends.lightgbm", extra="lightgbm"),
+    Adapter(
+        "library", "a Keras, CatBoost or fastText model, or a Hugging Face `pipeline` of texts",
+        _HERE + "backends.libraries"),
+    Adapter("maite", "a MAITE image-classification model", _HERE + "backends.maite"),
+    Adapter("file", "a model file", _HERE + "model_file", takes=ALL_OPTIONS),
+    Adapter(
+        "import path", '`"package.module:name"`', _HERE + "import_path",
+        gradients="as the object", layers="as the object", takes=ALL_OPTIONS),
+    Adapter(
+        "server", '`"http://…"` (KServe v2, or any JSON by a template)', _HERE + "backends.http",
+        takes=SERVER_OPTIONS),
+])  # fmt: skip
 
 # A zip archive is of the first kind whose members it has.
-FILES: Final = Registry[ModelFile](
-    "kind of model file",
-    [
-        ModelFile(
-            "onnx",
-            '`"model.onnx"`',
-            _HERE + "backends.onnx",
-            extra="interop",
-            layers="values of the graph",
-            takes=("device",),
-            endings=(".onnx",),
-        ),
-        ModelFile(
-            "skops",
-            '`"model.skops"`',
-            _HERE + "backends.skops",
-            extra="interop",
-            takes=("trust",),
-            endings=(".skops",),
-            members=("schema.json",),
-        ),
-        ModelFile(
-            "xgboost file",
-            "a `.ubj` or `.json` file of XGBoost, with `trust=True`",
-            _HERE + "backends.xgboost",
-            maker="adapt_file",
-            extra="xgboost",
-            endings=(".ubj", ".json"),
-            runs_code=True,
-            instead=_BOOSTER_TO_ONNX.format(library="xgboost"),
-        ),
-        ModelFile(
-            "lightgbm file",
-            "a `.txt` file of LightGBM, with `trust=True`",
-            _HERE + "backends.lightgbm",
-            maker="adapt_file",
-            extra="lightgbm",
-            endings=(".txt",),
-            heads=(b"tree\n",),
-            runs_code=True,
-            instead=_BOOSTER_TO_ONNX.format(library="lightgbm"),
-        ),
-        ModelFile(
-            "pt2",
-            "a `.pt2` file of `torch.export.save`, with `trust=True`",
-            _HERE + "backends.torch",
-            maker="adapt_exported",
-            extra="torch",
-            gradients="yes",
-            takes=("device",),
-            endings=(".pt2",),
-            members=("/archive_format", "serialized_exported_program.json"),
-            runs_code=True,
-            instead=_TO_ONNX,
-        ),
-        ModelFile(
-            "torchscript",
-            "a file of `torch.jit.save`, with `trust=True`",
-            _HERE + "trust",
-            maker="adapt_torchscript",
-            extra="torch",
-            gradients="yes",
-            takes=("device",),
-            members=("/constants.pkl",),
-            runs_code=True,
-            instead=_TO_ONNX,
-        ),
-        ModelFile(
-            "keras file",
-            "a `.keras` or `.h5` file, with `trust=True`",
-            _HERE + "backends.libraries",
-            maker="adapt_keras",
-            endings=(".keras", ".h5", ".hdf5"),
-            heads=(b"\x89HDF\r\n",),
-            members=("model.weights.h5",),
-            runs_code=True,
-            instead='Export the model to ONNX: model.export("model.onnx", format="onnx")',
-        ),
-        ModelFile(
-            "catboost file",
-            "a `.cbm` file, with `trust=True`",
-            _HERE + "backends.libraries",
-            maker="adapt_catboost",
-            endings=(".cbm",),
-            heads=(b"CBM1",),
-            runs_code=True,
-            instead='Export the model to ONNX: model.save_model("model.onnx", format="onnx")',
-        ),
-        ModelFile(
-            "fasttext file",
-            "a `.ftz` or `.bin` file of fastText, with `trust=True`",
-            _HERE + "backends.libraries",
-            maker="adapt_fasttext",
-            endings=(".ftz",),
-            heads=(b"\xba\x16\x4f\x2f",),
-            runs_code=True,
-        ),
-        ModelFile(
-            "torch pickle",
-            "a file of `torch.save`, with `trust=True`",
-            _HERE + "trust",
-            maker="adapt_torch",
-            extra="torch",
-            gradients="as the object",
-            layers="as the object",
-            takes=("device",),
-            endings=(".pt", ".pth", ".ckpt", ".bin"),
-            members=("data.pkl",),
-            runs_code=True,
-            instead=_TO_ONNX,
-        ),
-        ModelFile(
-            "pickle",
-            "a pickle or joblib file, with `trust=True`",
-            _HERE + "trust",
-            gradients="as the object",
-            layers="as the object",
-            takes=("device",),
-            endings=(".pkl", ".pickle", ".joblib", ".sav", ".dump"),
-            heads=(
-                *(bytes([128, protocol]) for protocol in range(6)),
-                *(
-                    b"\x1f\x8b",
-                    b"BZh",
-                    b"\xfd7zXZ",
-                    b"\x78\x01",
-                    b"\x78\x5e",
-                    b"\x78\x9c",
-                    b"\x78\xda",
-                ),
-            ),
-            runs_code=True,
-        ),
-    ],
-)
+FILES: Final = Registry[ModelFile]("kind of model file", [
+    ModelFile(
+        "onnx", '`"model.onnx"`', _HERE + "backends.onnx", extra="interop",
+        layers="values of the graph", takes=("device",), endings=(".onnx",)),
+    ModelFile(
+        "skops", '`"model.skops"`', _HERE + "backends.skops", extra="interop", takes=("trust",),
+        endings=(".skops",), members=("schema.json",)),
+    ModelFile(
+        "xgboost file", "a `.ubj` or `.json` file of XGBoost, with `trust=True`",
+        _HERE + "backends.xgboost", maker="adapt_file", extra="xgboost",
+        endings=(".ubj", ".json"), runs_code=True,
+        instead=_BOOSTER_TO_ONNX.format(library="xgboost")),
+    ModelFile(
+        "lightgbm file", "a `.txt` file of LightGBM, with `trust=True`",
+        _HERE + "backends.lightgbm", maker="adapt_file", extra="lightgbm",
+        endings=(".txt",), heads=(b"tree\n",), runs_code=True,
+        instead=_BOOSTER_TO_ONNX.format(library="lightgbm")),
+    ModelFile(
+        "pt2", "a `.pt2` file of `torch.export.save`, with `trust=True`",
+        _HERE + "backends.torch", maker="adapt_exported", extra="torch", gradients="yes",
+        takes=("device",), endings=(".pt2",), runs_code=True, instead=_TO_ONNX,
+        members=("/archive_format", "serialized_exported_program.json")),
+    ModelFile(
+        "torchscript", "a file of `torch.jit.save`, with `trust=True`",
+        _HERE + "trust", maker="adapt_torchscript", extra="torch", gradients="yes",
+        takes=("device",), members=("/constants.pkl",), runs_code=True, instead=_TO_ONNX),
+    ModelFile(
+        "keras file", "a `.keras` or `.h5` file, with `trust=True`",
+        _HERE + "backends.libraries", maker="adapt_keras", endings=(".keras", ".h5", ".hdf5"),
+        heads=(b"\x89HDF\r\n",), members=("model.weights.h5",), runs_code=True,
+        instead='Export the model to ONNX: model.export("model.onnx", format="onnx")'),
+    ModelFile(
+        "catboost file", "a `.cbm` file, with `trust=True`",
+        _HERE + "backends.libraries", maker="adapt_catboost", endings=(".cbm",),
+        heads=(b"CBM1",), runs_code=True,
+        instead='Export the model to ONNX: model.save_model("model.onnx", format="onnx")'),
+    ModelFile(
+        "fasttext file", "a `.ftz` or `.bin` file of fastText, with `trust=True`",
+        _HERE + "backends.libraries", maker="adapt_fasttext", endings=(".ftz",),
+        heads=(b"\xba\x16\x4f\x2f",), runs_code=True),
+    ModelFile(
+        "torch pickle", "a file of `torch.save`, with `trust=True`",
+        _HERE + "trust", maker="adapt_torch", extra="torch", gradients="as the object",
+        layers="as the object", takes=("device",), endings=(".pt", ".pth", ".ckpt", ".bin"),
+        members=("data.pkl",), runs_code=True, instead=_TO_ONNX),
+    ModelFile(
+        "pickle", "a pickle or joblib file, with `trust=True`",
+        _HERE + "trust", gradients="as the object", layers="as the object", takes=("device",),
+        endings=(".pkl", ".pickle", ".joblib", ".sav", ".dump"), heads=_PICKLE_HEADS,
+        runs_code=True),
+])  # fmt: skip
 
 
 def every_kind() -> list[Adapter]:

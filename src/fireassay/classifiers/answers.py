@@ -25,6 +25,7 @@ _FUNCTION: Final = (
     "Pass a function that returns the array: lambda X: model(X)[…]. Object detectors and "
     "segmenters are not supported."
 )
+_ALL_SCORES: Final = "Ask for the scores of all classes (pipelines: top_k=None)."
 
 
 @dataclass(frozen=True)
@@ -37,10 +38,8 @@ class Form:
 
 
 def opened(raw: Any, output: str, n: int, classes: Sequence[Any] | None = None) -> Form:
-    """The array in an answer, unwrapped from mappings, records, tuples and result objects.
-
-    With ``classes``, those that a row does not name have no probability.
-    """
+    """The array in an answer, unwrapped from mappings, records, tuples and result objects."""
+    # With ``classes``, those that a row does not name have no probability.
     if isinstance(raw, Mapping):
         return _of_mapping(raw, output, n)
     if isinstance(raw, list | tuple) and raw:
@@ -88,41 +87,30 @@ def _of_mapping(raw: Mapping[Any, Any], output: str, n: int) -> Form:
     columns = [value for value in raw.values() if np.ndim(value) == 1 and len(value) == n]
     if len(columns) == len(raw) > 1 and all(np.asarray(c).dtype.kind == "f" for c in columns):
         return Form(np.column_stack(columns), output, tuple(raw))
-    raise ProbabilityError(
-        _EXPECTED,
-        got=f"a dict with {', '.join(map(repr, list(raw)[:6]))}",
-        do=_FUNCTION,
-    )
+    listed = ", ".join(map(repr, list(raw)[:6]))
+    raise ProbabilityError(_EXPECTED, got=f"a dict with {listed}", do=_FUNCTION)
 
 
 def _of_records(
     rows: Sequence[Mapping[Any, Any]], output: str, classes: Sequence[Any] | None
 ) -> Form:
     names = tuple(rows[0])
-    if (
-        classes is not None
-        and output == "probabilities"
-        and any(set(r) != set(names) for r in rows)
-    ):
-        known = {str(name): name for name in classes}
-        if all(str(name) in known for row in rows for name in row):
-            names, rows = (
-                tuple(map(str, classes)),
-                [dict.fromkeys(known, 0.0) | {str(k): v for k, v in row.items()} for row in rows],
-            )
+    apart = any(set(row) != set(names) for row in rows)
+    if classes is not None and output == "probabilities" and apart:
+        nothing = {str(name): 0.0 for name in classes}
+        if all(str(name) in nothing for row in rows for name in row):
+            names = tuple(map(str, classes))
+            rows = [nothing | {str(k): v for k, v in row.items()} for row in rows]
     numbers = all(isinstance(v, Real) for row in rows for v in row.values())
     if not numbers or len(names) < 2:
-        raise ProbabilityError(
-            _EXPECTED,
-            got=f"a dict with {', '.join(map(repr, names[:6]))} for each row",
-            do="Ask for the scores of all classes (pipelines: top_k=None). " + _FUNCTION,
-        )
+        listed = ", ".join(map(repr, names[:6]))
+        got, do = f"a dict with {listed} for each row", f"{_ALL_SCORES} {_FUNCTION}"
+        raise ProbabilityError(_EXPECTED, got=got, do=do)
     if any(set(row) != set(names) for row in rows):
         raise ProbabilityError(
-            "Every row must have a score for every class.",
-            got="other names in some rows",
-            do="Ask for the scores of all classes (pipelines: top_k=None).",
-        )
+            "Every row must have a score for every class.", got="other names in some rows",
+            do=_ALL_SCORES,
+        )  # fmt: skip
     return Form(np.array([[float(row[name]) for name in names] for row in rows]), output, names)
 
 
@@ -234,7 +222,7 @@ def as_array(raw: Any) -> NDArray[Any]:
     """The answer as one array; several outputs are refused by name."""
     if _several_outputs(raw):
         raise ProbabilityError(
-            "A classifier must return one array with a row per input and a column per class.",
+            _EXPECTED,
             got=f"{len(raw)} outputs, the first of shape {np.shape(raw[0])}",
             do="Multi-output models and detectors are not supported; pass a function that "
             "returns the probabilities of one output.",
@@ -329,25 +317,19 @@ def labels_of(probabilities: Probabilities, classes: Sequence[Any]) -> NDArray[A
 
 
 def _several_outputs(raw: Any) -> bool:
-    if not isinstance(raw, list | tuple) or not raw:
-        return False
-    return any(getattr(part, "ndim", 0) >= 2 for part in raw)
+    parts = raw if isinstance(raw, list | tuple) else ()
+    return any(getattr(part, "ndim", 0) >= 2 for part in parts)
 
 
 def _checked(
     array: NDArray[Any], *, n: int, n_classes: int | None, first_row: int
 ) -> Probabilities:
+    what = "The model's probabilities"
     try:
-        return check_probabilities(
-            array, name="The model's probabilities", n=n, n_classes=n_classes, keep_float32=True
-        )
+        return check_probabilities(array, name=what, n=n, n_classes=n_classes, keep_float32=True)
     except ProbabilityError:
         if first_row and array.ndim == 2 and array.dtype.kind == "f" and len(array) == n:
             # Checked again behind rows that are fine, so that the message counts as the caller.
             fine = np.full((first_row, array.shape[1]), 1 / max(1, array.shape[1]))
-            check_probabilities(
-                np.concatenate([fine, array]),
-                name="The model's probabilities",
-                n_classes=n_classes,
-            )
+            check_probabilities(np.concatenate([fine, array]), name=what, n_classes=n_classes)
         raise

@@ -46,10 +46,8 @@ def asked(
 
 @contextlib.contextmanager
 def read_in_time(hang_s: float) -> Iterator[None]:
-    """While a model is read: what its code must not do is an error of the model.
-
-    Reading may read another one (a name leads to a file): the outermost counts.
-    """
+    """While a model is read: what its code must not do is an error of the model."""
+    # Reading may read another one (a name leads to a file): the outermost counts.
     if getattr(_READING, "is_under_way", False):
         yield
         return
@@ -92,14 +90,7 @@ def fresh_block(array: AnyArray, start: int, stop: int, padding: int) -> AnyArra
 
 
 class Answers:
-    """The answers of several blocks in their places, each number copied once.
-
-    >>> answers = Answers(3)
-    >>> answers.put(0, 2, (np.array([1.0, 2.0]),))
-    >>> answers.put(2, 3, (np.array([3.0]),))
-    >>> answers.whole()[0].tolist()
-    [1.0, 2.0, 3.0]
-    """
+    """The answers of several blocks in their places, each number copied once."""
 
     def __init__(self, n: int) -> None:
         self._n = n

@@ -83,6 +83,14 @@ class BaseClassifier(ChoosesBlocks):
         self.made_from: Any = None  # files, and how often others took its place: part of what it is
         self.beside: tuple[Path, ...] = ()  # files besides its own that it was read from
 
+    def _need_classes(self, model: str) -> None:
+        """Refuse labels without classes: nobody could say which column is whose."""
+        if self.output == "labels" and self._classes is None:
+            raise ModelError(
+                f"A {model} that returns labels needs its classes.",
+                do="Pass classes=[…] to as_classifier.",
+            )
+
     # What an adapter says -------------------------------------------------------------------
 
     @abstractmethod
@@ -132,9 +140,8 @@ class BaseClassifier(ChoosesBlocks):
             content = sha256("made from", content, self.made_from)
         if (self.output, self._declared_classes, self._bounds) == ("probabilities", None, None):
             return content
-        names = (
-            None if self._declared_classes is None else [repr(c) for c in self._declared_classes]
-        )
+        declared_names = self._declared_classes
+        names = None if declared_names is None else [repr(c) for c in declared_names]
         return sha256("classifier", content, self.output, names, self._bounds)
 
     def identify(self) -> None:
@@ -167,10 +174,9 @@ class BaseClassifier(ChoosesBlocks):
 
     def _sent_anew(self, rows: AnyArray, known: int, keep: Keep | None) -> Probabilities:
         """Send rows, not counting ``known`` of them against the budget."""
+        ask = self._probabilities_of_block
         with self.counting_kept(known):
-            return self._in_blocks("probabilities", self._probabilities_of_block, rows, keep=keep)[
-                0
-            ]
+            return self._in_blocks("probabilities", ask, rows, keep=keep)[0]
 
     def _of_objects(self, objects: Any) -> Call:
         """A call by positions: frames and texts go to the model as they are, block by block."""
@@ -194,10 +200,8 @@ class BaseClassifier(ChoosesBlocks):
         return answers.labels_of(self.predict_proba(X), self.classes)
 
     def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}({self._described()}, output={self.output!r}, "
-            f"queries={self.queries})"
-        )
+        about = f"{self._described()}, output={self.output!r}, queries={self.queries}"
+        return f"{type(self).__name__}({about})"
 
     def _described(self) -> str:
         return "model"
@@ -241,13 +245,10 @@ class BaseClassifier(ChoosesBlocks):
         keep: Keep | None = None,
         may_probe: bool = True,
     ) -> list[AnyArray]:
-        """Send arrays of equal length block by block, and join what comes back.
-
-        ``kind`` names the question, so that smaller blocks can be decided on for it; None always
-        takes the largest. ``keep`` gets the answers of each block as they come. Without
-        ``may_probe`` only what was decided before is used: positions of frames and texts are no
-        rows to decide with.
-        """
+        """Send arrays of equal length block by block, and join what comes back."""
+        # ``kind`` names the question, so that smaller blocks can be decided on for it; None always
+        # takes the largest. ``keep`` gets the answers of each block. Without ``may_probe`` nothing
+        # is decided: positions of frames and texts are no rows to decide with.
         n, known = len(arrays[0]), vars(self._local).pop("known", 0)
         sizes = self._sizes(kind, call, arrays, may_probe=may_probe)
         if self.max_queries is not None:

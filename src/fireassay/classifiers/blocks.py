@@ -75,35 +75,20 @@ def kind_of_rows(rows: AnyArray, largest: int) -> str:
 
 @functools.cache
 def candidates(largest: int) -> tuple[int, ...]:
-    """The sizes to try below the largest.
-
-    >>> candidates(256)
-    (1, 2, 4, 8, 16, 32, 64, 128)
-    """
+    """The sizes to try below the largest: powers of two."""
     powers = (1 << step for step in range(largest.bit_length()))
     return tuple(size for size in powers if size < largest)
 
 
 def call_price(rows: AnyArray) -> int:
-    """What one call more costs, in rows of this shape: the larger a row, the fewer of them.
-
-    >>> call_price(np.zeros((3, 20))), call_price(np.zeros((3, 3, 32, 32)))
-    (8, 1)
-    """
+    """What one call more costs, in rows of this shape: the larger a row, the fewer of them."""
     return min(_CALL_ROWS, _CALL_VALUES // max(int(np.prod(rows.shape[1:])), 1))
 
 
 def cut(n: int, sizes: Sequence[int], call: int = 0) -> Iterator[tuple[int, int, int]]:
-    """Start, stop and block size of each piece of n rows; the last piece may need filling up.
-
-    The largest size that fits comes first. One larger block takes the place of several smaller
-    ones where that costs no more: each row sent costs 1, each block ``call`` besides.
-
-    >>> list(cut(200, (4, 8, 16, 32, 64, 128, 256)))
-    [(0, 128, 128), (128, 192, 64), (192, 200, 8)]
-    >>> list(cut(60, (4, 8, 16, 32, 64), call=4)), list(cut(3, (64, 256)))
-    ([(0, 60, 64)], [(0, 3, 64)])
-    """
+    """Start, stop and block size of each piece of n rows; the last piece may need filling up."""
+    # The largest size that fits comes first. One larger block takes the place of several smaller
+    # ones where that costs no more: each row sent costs 1, each block ``call`` besides.
     ordered = tuple(sorted(sizes))
     whole = n - n % ordered[-1]
     for start in range(0, whole, ordered[-1]):
@@ -145,15 +130,9 @@ class DistinctRows:
         return len(self._kept) >= self.enough
 
     def fill(self) -> bool:
-        """With rows put together from those that came, where these are too few; whether that did.
-
-        A set of 64 rows would otherwise decide nothing, and every few rows of an attack fill up a
-        block of 256. Each value is one that some row has in that place, so that codes stay codes.
-
-        >>> rows = DistinctRows(256)
-        >>> rows.add(np.arange(40.0).reshape(4, 10)), rows.fill(), rows.array().shape
-        (False, True, (256, 10))
-        """
+        """Add rows put together from those that came; whether there are enough now."""
+        # A set of 64 rows would otherwise decide nothing, and every few rows of an attack fill up a
+        # block of 256. Each value is one that some row has in that place, so that codes stay codes.
         if not self._kept:
             return False
         came, rng = self.array(), np.random.default_rng(0)
@@ -179,13 +158,11 @@ def price(largest: int) -> int:
 
 
 def agreeing_sizes(send: Send, arrays: Sequence[AnyArray], largest: int) -> tuple[int, ...]:
-    """The sizes whose answers are bitwise those of the largest, for every one of these rows.
-
-    ``send(size, *arrays)`` gives the answers for rows sent in blocks of that size, or None where
-    the model cannot answer. A model whose largest blocks do not repeat themselves with every row
-    moved to another place (random models, rounding that depends on the place) gets no smaller
-    size: nothing could be shown with it.
-    """
+    """The sizes whose answers are bitwise those of the largest, for every one of these rows."""
+    # ``send(size, *arrays)`` gives the answers for rows sent in blocks of that size, or None where
+    # the model cannot answer. A model whose largest blocks do not repeat themselves with every row
+    # moved to another place (random models, rounding that depends on the place) gets no smaller
+    # size: nothing could be shown with it.
     reference = send(largest, *arrays)
     shift = len(arrays[0]) // 2 + 1
     moved = send(largest, *(np.roll(array, shift, axis=0) for array in arrays))
@@ -193,29 +170,20 @@ def agreeing_sizes(send: Send, arrays: Sequence[AnyArray], largest: int) -> tupl
         return (largest,)
     if not _same_bytes(reference, [np.roll(part, -shift, axis=0) for part in moved]):
         return (largest,)
-    agreeing = [
-        size
-        for size in candidates(largest)
-        if (answers := send(size, *arrays)) is not None and _same_bytes(reference, answers)
-    ]
+    sent = ((size, send(size, *arrays)) for size in candidates(largest))
+    agreeing = [n for n, answers in sent if answers is not None and _same_bytes(reference, answers)]
     return (*agreeing, largest)
 
 
 def _same_bytes(first: Sequence[AnyArray], second: Sequence[AnyArray]) -> bool:
-    return all(
-        a.dtype == b.dtype
-        and a.shape == b.shape
-        and np.ascontiguousarray(a).tobytes() == np.ascontiguousarray(b).tobytes()
-        for a, b in zip(first, second, strict=True)
-    )
+    def content(part: AnyArray) -> tuple[Any, ...]:
+        return part.dtype, part.shape, np.ascontiguousarray(part).tobytes()
+
+    return all(content(a) == content(b) for a, b in zip(first, second, strict=True))
 
 
 def kind_of_objects(objects: Any) -> str:
-    """A decision holds for one kind of rows: texts, or a frame of these columns.
-
-    >>> kind_of_objects(["a", "b"])
-    'objects texts'
-    """
+    """A decision holds for one kind of rows: texts, or a frame of these columns."""
     if isinstance(objects, list):
         return "objects texts"
     columns = [(str(name), str(dtype)) for name, dtype in objects.dtypes.items()]
@@ -228,11 +196,7 @@ def object_question(objects: Any, positions: IntArray, largest: int) -> str:
 
 
 def distinct_objects(objects: Any, enough: int) -> Any:
-    """So many different rows, in their order; None if there are fewer.
-
-    >>> distinct_objects(["a", "b", "a", "c"], 3), distinct_objects(["a", "a"], 2)
-    (['a', 'b', 'c'], None)
-    """
+    """So many different rows, in their order; None if there are fewer."""
     if isinstance(objects, list):
         kept = list(dict.fromkeys(objects))[:enough]
         return kept if len(kept) == enough else None
@@ -287,13 +251,10 @@ class ChoosesBlocks(CountsRows, ABC):
     # Deciding ---------------------------------------------------------------------------------
 
     def decide_block_sizes(self, X: ArrayLike, *, gradients: bool = False) -> BlockSizes:
-        """Find out now, with rows of X, which smaller blocks give the same bytes.
-
-        Without this an adapter decides by itself, as soon as padding has cost as much as the
-        probe will. Fewer than 256 distinct rows are filled up with rows put together from two. Does
-        nothing for models that have no choice (functions, servers, trees, a fixed batch), and under
-        a budget, which belongs to the caller's rows.
-        """
+        """Find out now, with rows of X, which smaller blocks give the same bytes."""
+        # Without this an adapter decides by itself, as soon as padding has cost as much as the
+        # probe will. Does nothing for models that have no choice (functions, servers, trees, a
+        # fixed batch), and under a budget, which belongs to the caller's rows.
         largest = self.batch_size
         if largest is None or not self.may_choose or self.max_queries is not None:
             return self.block_sizes
@@ -318,11 +279,10 @@ class ChoosesBlocks(CountsRows, ABC):
                 self._decide(question, self._of_objects(distinct), [positions], largest)
 
     def _questions(
-        self,
-        rows: AnyArray,
-        gradients: bool,  # noqa: ARG002
+        self, rows: AnyArray, gradients: bool
     ) -> Iterator[tuple[str, Call, tuple[AnyArray, ...]]]:
         """Every kind of question that small blocks may be used for, asked about these rows."""
+        del gradients
         yield "probabilities", self._probabilities_of_block, (rows,)
 
     @property

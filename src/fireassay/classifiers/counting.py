@@ -10,22 +10,16 @@ from fireassay.core.validation import check_integer
 
 
 class CountsRows:
-    """Counts rows asked and rows delivered, for all threads and for each, and keeps to a budget.
+    """Counts rows asked and rows delivered, for all threads and for each, and keeps to a budget."""
 
-    Callers *ask* about rows (``queries``); a row of which the answer is known is asked, too. A row
-    is *delivered* when it reaches the model: for a caller, a probe, or to fill up a block. The
-    budget is of delivered rows.
-
-    >>> asked = CountsRows(max_queries=3)
-    >>> asked.count_kept(2)
-    >>> asked.queries, asked.rows_delivered
-    (2, 0)
-    """
+    # Callers *ask* about rows (``queries``); a row of which the answer is known is asked, too. A
+    # row is *delivered* when it reaches the model: for a caller, a probe, or to fill up a block.
+    # The budget is of delivered rows.
 
     def __init__(self, max_queries: int | None = None) -> None:
-        self.max_queries = (
-            None if max_queries is None else check_integer(max_queries, "max_queries", low=0)
-        )
+        if max_queries is not None:
+            max_queries = check_integer(max_queries, "max_queries", low=0)
+        self.max_queries = max_queries
         self.on_delivery: Callable[[int], None] | None = None  # told of each block before it goes
         self._counts = {"queries": 0, "gradient_queries": 0, "rows_delivered": 0}
         self._lock = threading.Lock()
@@ -46,10 +40,8 @@ class CountsRows:
             self._tally(rows, self._here())
 
     def _deliver(self, n: int, here: dict[str, int] | None = None) -> None:
-        """Count rows that go to the model now; rows beyond the budget must not go.
-
-        ``here`` are the counts of the thread that waits for the answer, where that is another.
-        """
+        """Count rows that go to the model now; rows beyond the budget must not go."""
+        # ``here`` are the counts of the thread that waits for the answer, where that is another.
         with self._lock:
             self._refuse(n)
             self._tally({"rows_delivered": n}, self._here() if here is None else here)

@@ -1,5 +1,6 @@
 """What a user declares about a model and its rows, checked: classes, bounds, numbers."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -91,6 +92,26 @@ def check_within(array: NDArray[Any], bounds: tuple[float, float]) -> None:
             got=f"values from {smallest:g} to {largest:g}",
             do="Rescale X (0–255 images: X / 255), or declare other bounds in as_classifier.",
         )
+
+
+def columns_of(frame: Any, names: Sequence[str], model: str) -> Any:
+    """The columns that a model was fitted on, in its order."""
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise DataError(
+            f"The {model} was fitted on the columns {list(names)[:8]!r}.",
+            got=f"a data frame without {missing[:8]!r}",
+        )
+    return frame[names]
+
+
+def flattened(array: NDArray[Any], n_features: int, model: str) -> NDArray[Any]:
+    """Rows as a table; images are flattened for a model that was fitted on their pixels."""
+    if math.prod(array.shape[1:]) != n_features:
+        raise DataError(
+            f"The {model} takes rows of {n_features} features.", got=f"shape {array.shape}"
+        )
+    return array.reshape(len(array), -1)
 
 
 def refuse_masked(X: Any) -> None:

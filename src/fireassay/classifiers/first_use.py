@@ -16,19 +16,13 @@ if TYPE_CHECKING:
 
 _TRIED: Final = 2  # rows in each way
 WRONG_COUNT: Final = "rows, one per input"
-WAYS: Final = {
-    "array": "an array of texts",
-    "frame": "a frame",
-    "each": "one text at a time",
-}
+WAYS: Final = {"array": "an array of texts", "frame": "a frame", "each": "one text at a time"}
 
 
 def answered(model: BaseClassifier, X: Any) -> Probabilities:
-    """The answers to the first rows; texts and frames are tried in each way that there is.
-
-    The only way that gets valid answers is kept in ``model.rows_as``. Where none or several do,
-    the first refusal is raised.
-    """
+    """The answers to the first rows; texts and frames are tried in each way that there is."""
+    # The only way that gets valid answers is kept in ``model.rows_as``. Where none or several do,
+    # the first refusal is raised.
     try:
         return model._answered(X)
     except (ModelError, DataError) as refused:
@@ -54,13 +48,7 @@ def is_miscounted(refusal: Exception) -> bool:
 
 
 def handed(texts: list[str], rows_as: str, names: Sequence[str] = ("text",)) -> Any:
-    """Texts as the model takes them; a frame has the model's own name for its column.
-
-    >>> handed(["a", "b"], ""), handed(["a", "b"], "array").tolist()
-    (['a', 'b'], ['a', 'b'])
-    >>> handed(["a", "b"], "frame").columns.tolist()
-    ['text']
-    """
+    """Texts as the model takes them; a frame has the model's own name for its column."""
     if rows_as == "array":
         return np.array(texts, dtype=object)
     return pd.DataFrame({names[0]: texts}) if rows_as == "frame" else texts
@@ -78,11 +66,7 @@ def _ways(model: BaseClassifier, X: Any) -> Iterator[str]:
 
 
 def different(answers: Mapping[Any, Probabilities]) -> list[Any]:
-    """The ways whose answers differ from those of the ways before them: others decide nothing.
-
-    >>> different({"array": np.eye(2), "frame": np.eye(2), "each": np.eye(2)[::-1]})
-    ['array', 'each']
-    """
+    """The ways whose answers differ from those of the ways before them: others decide nothing."""
     kept: list[Any] = []
     for way, found in answers.items():
         if not any(np.array_equal(found, answers[earlier]) for earlier in kept):

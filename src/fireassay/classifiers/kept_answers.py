@@ -39,27 +39,11 @@ class KeptSet:
 
 
 class KeptAnswers:
-    """The answers of one model about the rows of some data sets.
+    """The answers of one model about the rows of some data sets."""
 
-    Only rows of these sets are kept, so that attacks cannot fill the memory. More than a gigabyte
-    is not kept at all. A copy in another process has what was known when it was sent, if that is
-    little (64 MB), and asks the model about the rest.
-
-    >>> sets = [KeptSet(RowIndex(np.array([[0.0], [1.0]])))]
-    >>> table = KeptAnswers(sets, like=np.array([[0.5, 0.5]]))
-    >>> sent = []
-    >>> def send(rows, known, keep):
-    ...     sent.append(len(rows))
-    ...     answers = np.hstack([1 - rows, rows])
-    ...     keep(0, len(rows), answers)
-    ...     return answers
-    >>> X = np.array([[1.0], [0.0], [1.0]])
-    >>> table.answered(X, send, lambda known: None).tolist() == np.hstack([1 - X, X]).tolist()
-    True
-    >>> _ = table.answered(X[:1], send, lambda known: None)
-    >>> sent, table.held.tolist()
-    ([2], [True, True])
-    """
+    # Only rows of these sets are kept, so that attacks cannot fill the memory. More than a gigabyte
+    # is not kept at all. A copy in another process has what was known when it was sent, if that is
+    # little (64 MB), and asks the model about the rest.
 
     def __init__(self, sets: Sequence[KeptSet], like: Probabilities) -> None:
         n = sum(len(one.index.rows) for one in sets)
@@ -223,14 +207,7 @@ def _sent(rows: Sequence[AnyArray], answers: Probabilities) -> KeptAnswers:
 
 @contextlib.contextmanager
 def asking_anew(model: Any) -> Iterator[None]:
-    """Ask the model itself in this thread, whatever is kept: for attacks and what has hooks.
-
-    >>> from fireassay.classifiers import as_classifier
-    >>> model = as_classifier(lambda X: np.hstack([1 - X, X]))
-    >>> with asking_anew(model):
-    ...     model.predict_proba([[0.25]]).tolist()
-    [[0.75, 0.25]]
-    """
+    """Ask the model itself in this thread, whatever is kept: for attacks and what has hooks."""
     with contextlib.ExitStack() as stack:
         while model is not None:
             table = getattr(model, "kept", None)

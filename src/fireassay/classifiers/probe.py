@@ -74,18 +74,10 @@ def probe(model: Any, X: ArrayLike, *, rows: int = 16, tolerance: float = 1e-5) 
     first, repeated = _answers(inner, call, chosen), _answers(inner, call, chosen)
     backwards = _answers(inner, call, chosen[::-1])[::-1]
     alone = np.concatenate([_answers(inner, call, row[None]) for row in chosen])
-    repeat, batch, order = (_furthest(first, other) for other in (repeated, alone, backwards))
-    result = ProbeResult(
-        deterministic=repeat == 0.0,
-        batch_invariant=batch <= tolerance,
-        order_invariant=order <= tolerance,
-        repeat_difference=repeat,
-        batch_difference=batch,
-        order_difference=order,
-        tolerance=tolerance,
-        rows=len(chosen),
-        queries=queries,
-    )
+    others = (repeated, alone, backwards)
+    repeat, batch, order = (float(np.abs(first - other).max()) for other in others)
+    same = repeat == 0.0, batch <= tolerance, order <= tolerance
+    result = ProbeResult(*same, repeat, batch, order, tolerance, len(chosen), queries)
     if not result.deterministic:
         warnings.warn(
             f"The model is not deterministic: the same rows differ by up to {repeat:.2g}. Results "
@@ -97,11 +89,9 @@ def probe(model: Any, X: ArrayLike, *, rows: int = 16, tolerance: float = 1e-5) 
 
 
 def answers_again(model: Any, X: ArrayLike) -> Probabilities:
-    """What the model says about rows when nobody counts them as a caller's question.
-
-    Of a wrapped classifier the innermost one is asked, as in `probe`; a `Classifier` that somebody
-    wrote from scratch has no other door than its own, so there the rows count as queries.
-    """
+    """What the innermost model says about rows, which count as nobody's question."""
+    # A `Classifier` that somebody wrote from scratch can only be asked as everybody asks it: there
+    # the rows count as queries.
     from fireassay.classifiers.adapt import as_classifier
 
     given: Any = as_classifier(model)
@@ -113,10 +103,7 @@ def answers_again(model: Any, X: ArrayLike) -> Probabilities:
 
 
 def answers_as_sent(model: Any, X: Any) -> Probabilities:
-    """What a model says about rows sent as one block, which nobody counts as a question.
-
-    What stands around the model (codes, rules) applies.
-    """
+    """What a model with its codes and rules says about one block; nobody's question, too."""
     if isinstance(model, BaseClassifier):
         call, rows = _question(model, X)
         return _answers(model, call, rows)
@@ -157,7 +144,3 @@ def _answers(model: BaseClassifier, call: Call, rows: NDArray[Any]) -> Probabili
     size = model.batch_size
     cut = size is not None and (model.has_fixed_batch or len(rows) > size)
     return model._sent(call, (rows,), (size,) if cut and size is not None else None)[0]
-
-
-def _furthest(first: Probabilities, other: Probabilities) -> float:
-    return float(np.abs(first - other).max())

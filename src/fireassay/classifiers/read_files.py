@@ -20,10 +20,9 @@ _loaded: dict[tuple[str, Path], tuple[Path, ...]] = {}
 
 @dataclass
 class Opened:
-    """Files that were opened meanwhile, for reading and for writing.
+    """Files that Python code opened meanwhile, for reading and for writing."""
 
-    What is opened past Python (XGBoost, ONNX Runtime, SQLite) is not heard.
-    """
+    # What is opened past Python (XGBoost, ONNX Runtime, SQLite) is not heard.
 
     read: set[str] = field(default_factory=set)
     written: set[str] = field(default_factory=set)

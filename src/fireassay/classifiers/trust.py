@@ -4,6 +4,7 @@ The list stands in the user's own settings, not beside the model: who sends a fo
 trust in it.
 """
 
+import contextlib
 import hashlib
 import importlib.machinery
 import json
@@ -69,22 +70,18 @@ def remember_digest(digest: str, what: str) -> Path:
 
 def _known() -> dict[str, str]:
     place = trusted_list()
+    must, mend = f"The list of trusted files, {place}, must be", "Mend or delete it; without it, "
+    mend += "trust is asked for again."
     try:
         known = json.loads(place.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError, RecursionError) as damage:
-        raise ConfigError(
-            f"The list of trusted files, {place}, must be readable JSON.",
-            got=f"{type(damage).__name__}: {damage}"[:200],
-            do="Mend or delete it; without it, trust is asked for again.",
-        ) from damage
+        got = f"{type(damage).__name__}: {damage}"[:200]
+        raise ConfigError(f"{must} readable JSON.", got=got, do=mend) from damage
     if not isinstance(known, dict):
-        raise ConfigError(
-            f"The list of trusted files, {place}, must be an object of SHA-256 and path.",
-            got=type(known).__name__,
-            do="Mend or delete it; without it, trust is asked for again.",
-        )
+        got = type(known).__name__
+        raise ConfigError(f"{must} an object of SHA-256 and path.", got=got, do=mend)
     return known
 
 
@@ -97,40 +94,37 @@ def adapt(path: Path, **options: Any) -> Any:
     """The model in a pickle or joblib file. Runs whatever code the file holds."""
     import joblib
 
-    try:
+    with _reading(path):
         model = joblib.load(path)
-    except Exception as failure:
-        raise _unreadable(path, failure) from failure
     return as_classifier(model, **options)
 
 
 def adapt_torch(path: Path, **options: Any) -> Any:
     """The model in a file of ``torch.save``. Runs whatever code the file holds."""
     torch = require("torch", "torch", "A torch model file")
-    try:
+    with _reading(path):
         model = torch.load(path, map_location="cpu", weights_only=False)
-    except Exception as failure:
-        raise _unreadable(path, failure) from failure
     return as_classifier(model, **options)
 
 
 def adapt_torchscript(path: Path, **options: Any) -> Any:
     """The module in a file of ``torch.jit.save``, whose operators believe what the file says."""
     torch = require("torch", "torch", "A TorchScript file")
-    try:
-        with warnings.catch_warnings():  # torch.jit is deprecated, its files are there
-            warnings.simplefilter("ignore", DeprecationWarning)
-            module = torch.jit.load(path, map_location="cpu")
-    except Exception as failure:
-        raise _unreadable(path, failure) from failure
+    with _reading(path), warnings.catch_warnings():  # torch.jit is deprecated, its files are there
+        warnings.simplefilter("ignore", DeprecationWarning)
+        module = torch.jit.load(path, map_location="cpu")
     return as_classifier(module, **options)
 
 
-def _unreadable(path: Path, failure: Exception) -> ModelError:
-    return ModelError(
-        "The model file must be readable with the libraries installed here.",
-        got=f"{str(path)!r}: {type(failure).__name__}: {failure}"[:500],
-    )
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except Exception as failure:
+        raise ModelError(
+            "The model file must be readable with the libraries installed here.",
+            got=f"{str(path)!r}: {type(failure).__name__}: {failure}"[:500],
+        ) from failure
 
 
 def check_token(url: str, token_env: str | None, *, trust: bool = False) -> None:
@@ -212,9 +206,8 @@ def code_digest(model: str, folder: Path) -> str:
     digest, size = hashlib.sha256(f"code\0{model}\0".encode()), 0
     if code_beside(model, folder) is None:
         return digest.hexdigest()
-    for number, file in enumerate(
-        sorted(islice(_importable(folder.resolve(), _top(model)), _MOST_FILES + 1))
-    ):
+    files = islice(_importable(folder.resolve(), _top(model)), _MOST_FILES + 1)
+    for number, file in enumerate(sorted(files)):
         content = file.read_bytes()
         size += len(content)
         if number >= _MOST_FILES or size > _MOST_BYTES:

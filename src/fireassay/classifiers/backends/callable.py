@@ -5,7 +5,6 @@ from typing import Any
 
 from fireassay.classifiers.base import BaseClassifier
 from fireassay.classifiers.fingerprint import fingerprint
-from fireassay.core.errors import ModelError
 from fireassay.core.threads import one_blas_thread
 
 
@@ -21,11 +20,7 @@ class CallableClassifier(BaseClassifier):
 
     def __init__(self, function: Callable[[Any], Any], **options: Any) -> None:
         super().__init__(**options)
-        if self.output == "labels" and self._classes is None:
-            raise ModelError(
-                "A function that returns labels needs its classes.",
-                do="Pass classes=[…] to as_classifier.",
-            )
+        self._need_classes("function")
         self.function = function
 
     def _raw(self, block: Any) -> Any:

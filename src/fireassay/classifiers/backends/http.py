@@ -5,7 +5,7 @@ import io
 import json
 import re
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, Final
 
@@ -133,15 +133,11 @@ def _at(value: Any, steps: list[str | int], here: str) -> Any:
     )
 
 
+# BYTES are texts.
 _DATATYPES = {
-    "FP32": np.float32,
-    "FP64": np.float64,
-    "FP16": np.float16,
-    "INT64": np.int64,
-    "INT32": np.int32,
-    "UINT8": np.uint8,
-    "BYTES": object,  # texts
-}
+    "FP32": np.float32, "FP64": np.float64, "FP16": np.float16, "INT64": np.int64,
+    "INT32": np.int32, "UINT8": np.uint8, "BYTES": object,
+}  # fmt: skip
 
 
 class HttpClassifier(BaseClassifier):
@@ -159,13 +155,6 @@ class HttpClassifier(BaseClassifier):
         self,
         url: str,
         *,
-        token_env: str | None = None,
-        timeout_s: float = 30.0,
-        retries: int = 4,
-        backoff_s: float = 0.5,
-        max_wait_s: float = 60.0,
-        max_bytes: int = 64 * 2**20,
-        ca_file: str | None = None,
         request: str | None = None,
         answer: str | None = None,
         concurrency: int = 1,
@@ -175,10 +164,9 @@ class HttpClassifier(BaseClassifier):
         self.concurrency = check_integer(concurrency, "concurrency", low=1, high=64)
         self._per_request = BLOCK_ROWS if batch_size in ("auto", None) else batch_size
         check_integer(self._per_request, "batch_size", low=1)
+        sending = {f.name: options.pop(f.name) for f in fields(Transport) if f.name in options}
         super().__init__(batch_size=self._per_request * self.concurrency, **options)
-        self._transport = Transport(
-            url, token_env, timeout_s, retries, backoff_s, max_wait_s, max_bytes, ca_file
-        )
+        self._transport = Transport(url, **sending)
         told = {"request": request, "answer": answer}
         self._template = Template(**{k: v for k, v in told.items() if v is not None})
         kserve = self._transport.shown.rstrip("/").endswith("/infer")
@@ -188,11 +176,7 @@ class HttpClassifier(BaseClassifier):
         if self._template.kind == "record":
             self.rows_as = "frame"
         self._input: tuple[str, str] | None = None
-        if self.output == "labels" and self._classes is None:
-            raise ModelError(
-                "A server that returns labels needs its classes.",
-                do="Pass classes=[…] to as_classifier.",
-            )
+        self._need_classes("server")
 
     def _raw(self, block: NDArray[Any]) -> Any:
         step = self._per_request
@@ -210,10 +194,8 @@ class HttpClassifier(BaseClassifier):
 
     def _joined(self, answers: list[Any], sizes: list[int]) -> Any:
         """Answers of several requests as one; named columns by their names."""
-        forms = [
-            answer_forms.opened(answer, self.output, n)
-            for answer, n in zip(answers, sizes, strict=True)
-        ]
+        both = zip(answers, sizes, strict=True)
+        forms = [answer_forms.opened(answer, self.output, n) for answer, n in both]
         names, kind = forms[0].names, forms[0].output
         parts = [_in_the_order_of(form, names) for form in forms]
         try:
@@ -235,17 +217,13 @@ class HttpClassifier(BaseClassifier):
         elif datatype == "BYTES":
             raise DataError("The server's input takes texts.", got="rows of numbers")
         rows = block.astype(_DATATYPES.get(datatype, np.float32))
-        tensor = {
-            "name": name,
-            "shape": list(rows.shape),
-            "datatype": datatype,
-            "data": rows.ravel().tolist(),
-        }
-        body = json.dumps({"inputs": [tensor]}, allow_nan=False).encode()
-        answer = self._post(body, len(block), here)
+        tensor = {"name": name, "shape": list(rows.shape), "datatype": datatype}
+        sent = {"inputs": [tensor | {"data": rows.ravel().tolist()}]}
+        answer = self._post(json.dumps(sent, allow_nan=False).encode(), len(block), here)
         outputs = answer.get("outputs") if isinstance(answer, dict) else None
+        keys = {"name", "shape", "data"}
         if not isinstance(outputs, list) or not all(
-            isinstance(o, dict) and {"name", "shape", "data"} <= o.keys() for o in outputs
+            isinstance(o, dict) and keys <= o.keys() for o in outputs
         ):
             raise self._unexpected('{"outputs": [{"name", "shape", "datatype", "data"}]}', answer)
         shapes = {str(o["name"]): o["shape"] for o in outputs}
@@ -273,10 +251,8 @@ class HttpClassifier(BaseClassifier):
             )
         datatype = str(inputs[0].get("datatype", "FP32"))
         if datatype not in _DATATYPES:
-            raise ModelError(
-                f"A server's input must be one of {', '.join(_DATATYPES)}.",
-                got=datatype,
-            )
+            known = ", ".join(_DATATYPES)
+            raise ModelError(f"A server's input must be one of {known}.", got=datatype)
         return str(inputs[0].get("name", "input-0")), datatype
 
     def _post(self, body: bytes, rows: int, here: dict[str, int]) -> Any:
@@ -287,7 +263,7 @@ class HttpClassifier(BaseClassifier):
         except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as failure:
             raise ModelError(
                 f"The server {self._transport.shown} must answer with JSON.",
-                got=f"{type(failure).__name__}",
+                got=type(failure).__name__,
             ) from failure
 
     def _unexpected(self, expected: str, got: Any) -> ModelError:

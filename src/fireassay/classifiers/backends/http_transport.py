@@ -87,6 +87,27 @@ _LOOKED_AT = 1 << 16
 _HIDDEN = "a text that repeats the token, and is not shown"
 
 
+Sending = Callable[[], None]
+Answer = tuple[int, http.client.HTTPMessage, bytes]  # status, headers, body
+
+
+@dataclass(frozen=True)
+class Message:
+    """What is sent to an address; ``sending`` is called before the body goes out."""
+
+    method: str
+    body: bytes | None
+    headers: dict[str, str]
+    sending: Sending
+
+
+def _headers(body: bytes | None, token: str | None) -> dict[str, str]:
+    kind = {} if body is None else {"Content-Type": "application/json"}
+    bearer = {"Authorization": f"Bearer {token}"} if token else {}
+    program = {"User-Agent": f"fireassay/{__version__}", "Connection": "close"}
+    return {"Accept": "application/json", **program, **kind, **bearer}
+
+
 @dataclass(frozen=True)
 class Transport:
     """How requests are sent."""
@@ -125,17 +146,14 @@ class Transport:
         return f"{parts.scheme}://{host}{port}{parts.path}"
 
     def request(
-        self,
-        method: str,
-        url: str,
-        body: bytes | None = None,
-        sending: Callable[[], None] = lambda: None,
+        self, method: str, url: str, body: bytes | None = None, sending: Sending = lambda: None
     ) -> bytes:
         """The body of a successful answer; ``sending`` is called whenever a body goes out."""
         token = self._token()
+        message = Message(method, body, _headers(body, token), sending)
         for attempt in range(self.retries + 1):
             try:
-                status, headers, content = self._attempt(method, url, body, token, sending)
+                status, headers, content = self._attempt(url, message, token)
             except ssl.SSLCertVerificationError as failure:
                 raise ModelError(
                     f"The certificate of {self.shown} must be valid.",
@@ -209,31 +227,13 @@ class Transport:
                 got=f"{self.ca_file!r}: {failure}",
             ) from None
 
-    def _attempt(
-        self,
-        method: str,
-        url: str,
-        body: bytes | None,
-        token: str | None,
-        sending: Callable[[], None],
-    ) -> tuple[int, http.client.HTTPMessage, bytes]:
+    def _attempt(self, url: str, message: Message, token: str | None) -> Answer:
         deadline = time.monotonic() + self.timeout_s
-        headers = {
-            "Accept": "application/json",
-            "User-Agent": f"fireassay/{__version__}",
-            "Connection": "close",
-        }
-        if body is not None:
-            headers["Content-Type"] = "application/json"
-        if token:
-            headers["Authorization"] = f"Bearer {token}"
         for _ in range(_MOST_REDIRECTS + 1):
-            status, answer_headers, content = self._exchange(
-                method, url, body, headers, deadline, sending
-            )
+            status, headers, content = self._exchange(url, message, deadline)
             if not 300 <= status < 400:
-                return status, answer_headers, content
-            url = self._followed(url, status, answer_headers.get("Location") or "", token)
+                return status, headers, content
+            url = self._followed(url, status, headers.get("Location") or "", token)
         raise ModelError(f"The server {self.shown} must answer.", got="endless redirects")
 
     def _followed(self, url: str, status: int, location: str, token: str | None) -> str:
@@ -249,37 +249,26 @@ class Transport:
             )
         return target
 
-    def _exchange(
-        self,
-        method: str,
-        url: str,
-        body: bytes | None,
-        headers: dict[str, str],
-        deadline: float,
-        sending: Callable[[], None],
-    ) -> tuple[int, http.client.HTTPMessage, bytes]:
+    def _exchange(self, url: str, message: Message, deadline: float) -> Answer:
         parts = urlsplit(url)
-        remaining = max(0.001, deadline - time.monotonic())
-        host, port = parts.hostname or "", parts.port
+        where = parts.hostname or "", parts.port
+        left = max(0.001, deadline - time.monotonic())
         connection: http.client.HTTPConnection
         if parts.scheme == "https":
-            connection = http.client.HTTPSConnection(
-                host, port, timeout=remaining, context=self._context()
-            )
+            connection = http.client.HTTPSConnection(*where, timeout=left, context=self._context())
         else:
-            connection = http.client.HTTPConnection(host, port, timeout=remaining)
+            connection = http.client.HTTPConnection(*where, timeout=left)
         expired = threading.Event()
         watchdog: threading.Timer | None = None
         try:
             connection.connect()
-            watchdog = threading.Timer(
-                max(0.001, deadline - time.monotonic()), _cut, (connection.sock, expired)
-            )
+            left = max(0.001, deadline - time.monotonic())
+            watchdog = threading.Timer(left, _cut, (connection.sock, expired))
             watchdog.daemon = True
             watchdog.start()
             path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-            sending()
-            connection.request(method, path, body=body, headers=headers)
+            message.sending()
+            connection.request(message.method, path, body=message.body, headers=message.headers)
             response = connection.getresponse()
             content = self._read(response)
             if expired.is_set():

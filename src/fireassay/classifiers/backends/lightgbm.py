@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers.base import BaseClassifier
-from fireassay.classifiers.declared import SUPPORTED
+from fireassay.classifiers.declared import SUPPORTED, columns_of, flattened
 from fireassay.core.arrays import is_frame
 from fireassay.core.errors import DataError, ModelError
 from fireassay.core.lazy import pd, require
@@ -47,25 +47,13 @@ class LightgbmClassifier(BaseClassifier):
     def _features(self, X: ArrayLike) -> NDArray[Any]:
         if is_frame(X) and set(self._names) <= set(X.columns):
             X = X[self._names].to_numpy()
-        array = super()._features(X)
-        if array[0].size != len(self._names):
-            raise DataError(
-                f"The booster takes rows of {len(self._names)} features.",
-                got=f"shape {array.shape}",
-            )
-        return array.reshape(len(array), -1)
+        return flattened(super()._features(X), len(self._names), "booster")
 
     def _columns_of(self, objects: Any) -> Any:
         """The booster's columns, names as its categories."""
         if not is_frame(objects):
             raise DataError("A LightGBM model takes tables.", got="texts")
-        missing = [name for name in self._names if name not in objects.columns]
-        if missing:
-            raise DataError(
-                f"The booster was fitted on the columns {self._names[:8]!r}.",
-                got=f"a data frame without {missing[:8]!r}",
-            )
-        rows = objects[self._names].copy()
+        rows = columns_of(objects, self._names, "booster").copy()
         named = [n for n in self._names if not pd.api.types.is_numeric_dtype(rows[n])]
         known = self.booster.pandas_categorical or []
         if len(named) != len(known):

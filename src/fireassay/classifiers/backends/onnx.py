@@ -59,26 +59,20 @@ def _of_nodes(model: bytes, n_classes: int) -> tuple[Any, ...] | None:
         return None
     import onnx
 
-    nodes = onnx.load_model_from_string(model).graph.node
-    for node in reversed(nodes):
-        for attribute in node.attribute:
-            if attribute.name in _ATTRIBUTES:
-                value = onnx.helper.get_attribute_value(attribute)
-                names = tuple(v.decode() if isinstance(v, bytes) else int(v) for v in value)
-                if len(names) == n_classes == len(set(names)):
-                    return names
+    nodes = reversed(onnx.load_model_from_string(model).graph.node)
+    for attribute in (a for node in nodes for a in node.attribute if a.name in _ATTRIBUTES):
+        value = onnx.helper.get_attribute_value(attribute)
+        names = tuple(v.decode() if isinstance(v, bytes) else int(v) for v in value)
+        if len(names) == n_classes == len(set(names)):
+            return names
     return None
 
 
 _TYPES = {
-    "tensor(float)": np.float32,
-    "tensor(double)": np.float64,
-    "tensor(float16)": np.float16,
-    "tensor(int64)": np.int64,
-    "tensor(int32)": np.int32,
-    "tensor(uint8)": np.uint8,
+    "tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(float16)": np.float16,
+    "tensor(int64)": np.int64, "tensor(int32)": np.int32, "tensor(uint8)": np.uint8,
     "tensor(string)": np.object_,
-}
+}  # fmt: skip
 
 
 class OnnxClassifier(BaseClassifier):
@@ -109,14 +103,11 @@ class OnnxClassifier(BaseClassifier):
         inputs = session.get_inputs()
         listed = ", ".join(f"{i.name}: {i.type}" for i in inputs) or "none"
         if len(inputs) > 1:
+            names = [[str(value.name) for value in end] for end in (inputs, session.get_outputs())]
             raise ModelError(
                 "An ONNX classifier must have one input, and keep no state between calls.",
                 got=f"{self.path.name!r} with inputs {listed}",
-                do=wrapper_of_inputs(
-                    self.path.name,
-                    [str(i.name) for i in inputs],
-                    [str(o.name) for o in session.get_outputs()],
-                ),
+                do=wrapper_of_inputs(self.path.name, *names),
             )
         if not inputs or inputs[0].type not in _TYPES:
             raise ModelError(
@@ -135,14 +126,9 @@ class OnnxClassifier(BaseClassifier):
 
     def _read_output(self, session: Any) -> None:
         outputs = {o.name: (o.type, o.shape) for o in session.get_outputs()}
-        self._output_name = choose_output(
-            {
-                name: None if kind.startswith("seq") else shape
-                for name, (kind, shape) in outputs.items()
-            },
-            labels=self.output == "labels",
-            source=self.path.name,
-        )
+        shapes = {n: None if kind.startswith("seq") else s for n, (kind, s) in outputs.items()}
+        labels = self.output == "labels"
+        self._output_name = choose_output(shapes, labels=labels, source=self.path.name)
         kind, shape = outputs[self._output_name]
         width = shape[1] if shape and len(shape) == 2 and kind.startswith("tensor") else None
         if self.output != "labels" and isinstance(width, int) and width > 1:
@@ -155,11 +141,7 @@ class OnnxClassifier(BaseClassifier):
                     f"The ONNX model has {width} output columns.",
                     got=f"{len(self._classes)} labels in classes=",
                 )
-        if self.output == "labels" and self._classes is None:
-            raise ModelError(
-                "A model that returns labels needs its classes.",
-                do="Pass classes=[…] to as_classifier.",
-            )
+        self._need_classes("model")
 
     # Asking ---------------------------------------------------------------------------------
 
@@ -169,33 +151,30 @@ class OnnxClassifier(BaseClassifier):
         array = super()._features(X)
         if self.takes_integers:
             array = self._whole_numbers(array)
-        fits = len(self._row_shape) == array.ndim - 1 and all(
-            wanted in (None, got)
-            for wanted, got in zip(self._row_shape, array.shape[1:], strict=True)
+        shape = array.shape[1:]
+        fits = len(self._row_shape) == len(shape) and all(
+            wanted in (None, got) for wanted, got in zip(self._row_shape, shape, strict=True)
         )
         if self._row_shape and not fits:
             shown = ", ".join("any" if d is None else str(d) for d in self._row_shape)
-            raise DataError(
-                f"The ONNX model takes rows of shape ({shown}).", got=f"{array.shape[1:]}"
-            )
+            raise DataError(f"The ONNX model takes rows of shape ({shown}).", got=f"{shape}")
         return array
 
     def _whole_numbers(self, array: NDArray[Any]) -> NDArray[Any]:
         """Rows for a graph that takes integers: fractions are refused, never cut off."""
+        whole: Any = np.dtype(self._input_type)
+        limits = np.iinfo(whole)
         if array.dtype.kind == "f" and (array != np.rint(array)).any():
             row = int((array != np.rint(array)).reshape(len(array), -1).any(axis=1).argmax())
             raise DataError(
-                f"The ONNX model takes {np.dtype(self._input_type).name}: whole numbers.",
+                f"The ONNX model takes {whole.name}: whole numbers.",
                 got=f"fractions, first in row {row}",
                 do="Send tokens or codes as integers; attacks that move by fractions cannot be "
                 "used on them.",
             )
-        whole: Any = np.dtype(self._input_type)
-        limits = np.iinfo(whole)
         if array.min() < limits.min or array.max() > limits.max:
             raise DataError(
-                f"The ONNX model takes {np.dtype(self._input_type).name}, "
-                f"{limits.min} to {limits.max}.",
+                f"The ONNX model takes {whole.name}, {limits.min} to {limits.max}.",
                 got=f"{array.min()} to {array.max()}",
             )
         return array.astype(self._input_type)
@@ -214,10 +193,8 @@ class OnnxClassifier(BaseClassifier):
         onnx = require("onnx", "interop", "Reading the layers of an ONNX model")
         model = onnx.load_model_from_string(self._model)
         typed = onnx.shape_inference.infer_shapes(model).graph
-        kinds = {
-            value.name: value.type.tensor_type.elem_type
-            for value in (*typed.value_info, *typed.output)
-        }
+        values = (*typed.value_info, *typed.output)
+        kinds = {value.name: value.type.tensor_type.elem_type for value in values}
         floats = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT16)
         return tuple(
             name

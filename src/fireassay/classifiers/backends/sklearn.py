@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import copy
-import math
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fireassay.classifiers.base import BaseClassifier
-from fireassay.classifiers.declared import SUPPORTED
+from fireassay.classifiers.base import OUTPUTS, BaseClassifier
+from fireassay.classifiers.declared import SUPPORTED, columns_of, flattened
 from fireassay.classifiers.fingerprint import fingerprint
 from fireassay.core.arrays import is_frame
-from fireassay.core.errors import DataError, ModelError
+from fireassay.core.errors import ModelError
 from fireassay.core.lazy import pd
 from fireassay.core.threads import one_blas_thread
 
@@ -35,13 +34,7 @@ class SklearnClassifier(BaseClassifier):
     takes_objects = True
     takes_integers = True
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        batch_size: int | Literal["auto"] | None = "auto",
-        **options: Any,
-    ) -> None:
+    def __init__(self, estimator: Any, *, batch_size: Any = "auto", **options: Any) -> None:
         if batch_size == "auto" and is_tree_based(estimator):
             batch_size = None
         super().__init__(batch_size=batch_size, **options)
@@ -70,13 +63,7 @@ class SklearnClassifier(BaseClassifier):
     def _columns_of(self, objects: Any) -> Any:
         if self._columns is None or not is_frame(objects):
             return objects
-        missing = [name for name in self._columns if name not in objects.columns]
-        if missing:
-            raise DataError(
-                f"The estimator was fitted on the columns {self._columns[:8]!r}.",
-                got=f"a data frame without {missing[:8]!r}",
-            )
-        return objects[self._columns]
+        return columns_of(objects, self._columns, "estimator")
 
     def _features(self, X: ArrayLike) -> NDArray[Any]:
         if is_frame(X):
@@ -85,15 +72,8 @@ class SklearnClassifier(BaseClassifier):
         if array.dtype.kind == "f":
             array = array.astype(np.float64, copy=False)
         expected = getattr(self.estimator, "n_features_in_", None)
-        if not expected:  # unknown; a CatBoost model that was read from its file says 0
-            return array
-        if math.prod(array.shape[1:]) == expected:
-            # Images for an estimator that was fitted on their flattened pixels.
-            return array.reshape(len(array), -1)
-        raise DataError(
-            f"The estimator takes rows of {expected} features.",
-            got=f"shape {array.shape}",
-        )
+        # Unknown: a CatBoost model that was read from its file says 0.
+        return flattened(array, expected, "estimator") if expected else array
 
     def _raw(self, block: Any) -> Any:
         with one_blas_thread():
@@ -175,12 +155,8 @@ def _kind(estimator: Any) -> str | None:
 
 
 def _check_method(estimator: Any, output: str) -> None:
-    name = type(estimator).__name__
-    method = {
-        "probabilities": "predict_proba",
-        "logits": "decision_function",
-        "labels": "predict",
-    }[output]
+    name, methods = type(estimator).__name__, ("predict_proba", "decision_function", "predict")
+    method = dict(zip(OUTPUTS, methods, strict=True))[output]
     if hasattr(estimator, method):
         return
     if output == "probabilities":

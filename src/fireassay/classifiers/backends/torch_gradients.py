@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers import answers
-from fireassay.classifiers import answers as answer_forms
 from fireassay.classifiers.base import BaseClassifier
 from fireassay.classifiers.blocks import Call
 from fireassay.classifiers.fingerprint import fingerprint
@@ -30,11 +29,7 @@ class TorchForward(BaseClassifier):
 
     def __init__(self, module: Any, *, device: str | None = None, **options: Any) -> None:
         super().__init__(**options)
-        if self.output == "labels" and self._classes is None:
-            raise ModelError(
-                "A module that returns labels needs its classes.",
-                do="Pass classes=[…] to as_classifier.",
-            )
+        self._need_classes("module")
         self.device = device
         self.module = module if device is None else self._moved(module, device)
         names = {type(part).__name__ for part in self.module.modules()}
@@ -56,18 +51,18 @@ class TorchForward(BaseClassifier):
         torch = require("torch", "torch", "A torch model")
         output, kind = self.module(inputs), self.output
         if isinstance(output, Mapping):
-            form = answer_forms.wrapped_array(output, self.output)
+            form = answers.wrapped_array(output, self.output)
             if form is not None:
                 output, kind = form.array, form.output
         if not hasattr(output, "detach"):
-            opened = answer_forms.opened(output, self.output, len(inputs))
+            opened = answers.opened(output, self.output, len(inputs))
             answers.as_array(opened.array)  # says what came instead of a tensor, if it has a name
             raise ModelError(
                 "A torch classifier must return one tensor.", got=type(output).__name__
             )
         single = output.ndim == 1 or (output.ndim == 2 and output.shape[1] == 1)
         if single and output.dtype.is_floating_point and kind != "labels":
-            answer_forms.two_columns(self._numpy(output), kind, None)  # refuses what is neither
+            answers.two_columns(self._numpy(output), kind, None)  # refuses what is neither
             column = output.reshape(-1)
             first = torch.zeros_like(column) if kind == "logits" else 1 - column
             output = torch.stack([first, column], dim=1)
@@ -209,12 +204,9 @@ class TorchGradients(TorchForward):
         """Logits ``(n, k)`` and the gradients ``(n, m, *X.shape[1:])`` of the chosen logits."""
         rows = self._checked_input(X)
         chosen = checked_columns(columns, len(rows), None)
+        call, each = self._logit_gradients_of_block, chosen.shape[1]
         logits, slopes = self._in_blocks(
-            "logit gradients",
-            self._logit_gradients_of_block,
-            rows,
-            chosen,
-            gradients_per_row=chosen.shape[1],
+            "logit gradients", call, rows, chosen, gradients_per_row=each
         )
         return logits, slopes
 
@@ -303,26 +295,18 @@ class TorchGradients(TorchForward):
             return output
         torch = require("torch", "torch", "A torch model")
         # Checked as probabilities first: the logarithm of logits would be silent nonsense.
-        self._checked_probabilities(self._numpy(output))
+        self._check_probabilities(self._numpy(output))
         return torch.log(output.clamp_min(torch.finfo(output.dtype).tiny))
 
-    def _checked_probabilities(self, array: NDArray[Any]) -> None:
-        answers.probabilities(
-            array,
-            output="probabilities",
-            n=len(array),
-            classes=self._classes,
-            first_row=getattr(self._local, "first_row", 0),
-        )
+    def _check_probabilities(self, array: NDArray[Any]) -> None:
+        n, row = len(array), getattr(self._local, "first_row", 0)
+        known = self._classes
+        answers.probabilities(array, output="probabilities", n=n, classes=known, first_row=row)
 
     def _settled(self, scores: Any) -> FloatArray:
-        array = self._numpy(scores)
-        logits = answers.checked_logits(
-            array,
-            n=len(array),
-            n_classes=None if self._classes is None else len(self._classes),
-            first_row=getattr(self._local, "first_row", 0),
-        )
+        array, row = self._numpy(scores), getattr(self._local, "first_row", 0)
+        known = None if self._classes is None else len(self._classes)
+        logits = answers.checked_logits(array, n=len(array), n_classes=known, first_row=row)
         self._settle_classes(logits.shape[1])
         return logits
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers.base import BaseClassifier
-from fireassay.classifiers.declared import SUPPORTED
+from fireassay.classifiers.declared import SUPPORTED, columns_of, flattened
 from fireassay.core.arrays import is_frame
 from fireassay.core.errors import DataError, ModelError
 from fireassay.core.lazy import pd, require
@@ -49,26 +49,14 @@ class XgboostClassifier(BaseClassifier):
     def _features(self, X: ArrayLike) -> NDArray[Any]:
         if is_frame(X):
             X = self._columns_of(X)
-        array = super()._features(X)
-        if array[0].size != self.booster.num_features():
-            raise DataError(
-                f"The booster takes rows of {self.booster.num_features()} features.",
-                got=f"shape {array.shape}",
-            )
-        return array.reshape(len(array), -1)
+        return flattened(super()._features(X), self.booster.num_features(), "booster")
 
     def _columns_of(self, objects: Any) -> Any:
         """The booster's columns as numbers, holes included."""
         names = self.booster.feature_names
         rows = objects
         if is_frame(objects) and names is not None:
-            missing = [name for name in names if name not in objects.columns]
-            if missing:
-                raise DataError(
-                    f"The booster was fitted on the columns {names[:8]!r}.",
-                    got=f"a data frame without {missing[:8]!r}",
-                )
-            rows = objects[names]
+            rows = columns_of(objects, names, "booster")
         try:
             return pd.DataFrame(rows).astype(np.float64)
         except (TypeError, ValueError) as failure:
