@@ -39,9 +39,12 @@ def test_large_results_become_artifacts_and_a_lost_one_is_not_done(tmp_path):
         store.expect(["big"], "work", "f")
         store.record("big", big, 0.0)
         np.testing.assert_array_equal(store.finished(["big"])["big"], big)
+        assert store.are_sound(["big"])
+        assert not store.are_sound(["big", "unknown"])
         (artifact,) = store.artifacts.iterdir()
         artifact.unlink()
         assert store.finished(["big"]) == {}
+        assert not store.are_sound(["big"])
 
 
 def test_a_damaged_artifact_is_said_to_be_damaged(tmp_path):

@@ -1,11 +1,12 @@
 """SQL tables of a run's journal, their check, and the identity of a task."""
 
+import contextlib
 import functools
 import hashlib
 import inspect
 import sqlite3
 import types
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,19 @@ from fireassay.version import __version__
 Schema = frozenset[tuple[str, str, str | None]]
 # What SQLite says about a damaged file may quote bytes that are no text.
 DATABASE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
+
+
+@contextlib.contextmanager
+def atomic(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """All of what is done inside, or nothing."""
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        yield connection
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
 
 
 def check_schema(connection: sqlite3.Connection, statements: str, path: Path) -> None:
@@ -34,12 +48,9 @@ def check_schema(connection: sqlite3.Connection, statements: str, path: Path) ->
 
 @functools.cache
 def _made_by(statements: str) -> Schema:
-    connection = sqlite3.connect(":memory:")
-    try:
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(statements)
         return _schema(connection)
-    finally:
-        connection.close()
 
 
 def _schema(connection: sqlite3.Connection) -> Schema:
@@ -49,11 +60,8 @@ def _schema(connection: sqlite3.Connection) -> Schema:
 
 def task_ids(task: Task, rows: list[Any], shared: Mapping[str, Any]) -> list[str]:
     """One id for each row; other code, row, shared content or fireassay version: another id."""
-    common = sha256(
-        __version__,
-        function_identity(task),
-        {key: _hashable(value) for key, value in shared.items()},
-    )
+    given = {key: _hashable(value) for key, value in shared.items()}
+    common = sha256(__version__, function_identity(task), given)
     return [sha256(common, row) for row in rows]
 
 
@@ -86,11 +94,9 @@ def _source_hash(task: Task) -> str:
         return sha256(inspect.getsource(task))
     except (OSError, TypeError):  # no source file: typed into an interpreter
         code = getattr(task, "__code__", None)
-        return (
-            ""
-            if code is None
-            else hashlib.sha256(code.co_code + repr(code.co_consts).encode()).hexdigest()
-        )
+        if code is None:
+            return ""
+        return hashlib.sha256(code.co_code + repr(code.co_consts).encode()).hexdigest()
 
 
 def _hashable(value: Any) -> Any:

@@ -58,15 +58,8 @@ class ExecutionError(FireassayError):
         failures: One `Failure` for each failed task, in the order of the rows.
     """
 
-    def __init__(
-        self,
-        expected: str,
-        *,
-        got: str | None = None,
-        do: str | None = None,
-        failures: Sequence[Failure] = (),
-    ) -> None:
-        super().__init__(expected, got=got, do=do)
+    def __init__(self, expected: str, *, failures: Sequence[Failure] = (), **more: Any) -> None:
+        super().__init__(expected, **more)
         self.failures = tuple(failures)
 
     @classmethod
@@ -98,11 +91,7 @@ class Outcome:
 
 
 def attempt(
-    task: Task,
-    position: int,
-    row: Any,
-    shared: Mapping[str, Any],
-    models: Sequence[Counted] = (),
+    task: Task, position: int, row: Any, shared: Mapping[str, Any], models: Sequence[Counted] = ()
 ) -> Outcome:
     """Run one task; an error becomes a `Failure`, so that the others go on."""
     # What the task asks ``models`` is in the outcome, for the driver, which has the originals.

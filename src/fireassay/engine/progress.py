@@ -4,7 +4,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sized
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from fireassay.core.words import visible
@@ -124,12 +123,7 @@ class ProgressBar:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._line is not None:
             DISPLAY.remove(self._line)
             self._line = None

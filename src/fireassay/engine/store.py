@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from fireassay.core import codec, json_files
@@ -135,12 +134,7 @@ class RunStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     # Tasks
@@ -174,23 +168,19 @@ class RunStore:
                 self._check_writable()
                 write_bytes(self._artifact(artifact), packed)
             content = None
-        self._finish(task, "done", content, artifact, None, seconds, checksum)
+        self._finish(
+            task, seconds, status="done", result=content, artifact=artifact, checksum=checksum
+        )
         return stored
 
     def record_failure(self, task: str, error: str, seconds: float) -> None:
         """Journal a failed task; the next run tries it again."""
-        self._finish(task, "failed", None, None, error, seconds)
+        self._finish(task, seconds, status="failed", error=error)
 
     def _finish(
-        self,
-        task: str,
-        status: str,
-        result: str | bytes | None,
-        artifact: str | None,
-        error: str | None,
-        seconds: float,
-        checksum: str | None = None,
-    ) -> None:
+        self, task: str, seconds: float, *, status: str, result: str | bytes | None = None,
+        artifact: str | None = None, error: str | None = None, checksum: str | None = None,
+    ) -> None:  # fmt: skip
         self._finished += 1
         with self._transaction() as connection:
             connection.execute(
@@ -207,6 +197,20 @@ class RunStore:
         """The values of those tasks that are done; damaged ones are said and left out."""
         # ``only`` is the key of a value that is a dict: nothing else of it is decoded.
         values: dict[str, Any] = {}
+        for task, content in self._done(ids):
+            if content is None:
+                self._warn_of_damage(f"the result of task {task[:12]}")
+            else:
+                values[task] = _decoded(content, only)
+        return values
+
+    def are_sound(self, ids: Sequence[str]) -> bool:
+        """Whether all these tasks are done and their results undamaged; nothing is decoded."""
+        sound = {task for task, content in self._done(ids) if content is not None}
+        return sound >= set(ids)
+
+    def _done(self, ids: Sequence[str]) -> Iterator[tuple[str, str | bytes | None]]:
+        """The tasks that are done, with what is stored of each; None where that is damaged."""
         with self._explained("read"):
             for start in range(0, len(ids), 500):
                 some = ids[start : start + 500]
@@ -216,41 +220,11 @@ class RunStore:
                     f"WHERE status = 'done' AND id IN ({marks})",
                     some,
                 ):
-                    content = result
-                    if artifact is not None:
-                        path = self._artifact(f"{task}.npz")
-                        if not path.exists():
-                            continue
-                        content = path.read_bytes()
-                    if content is not None and _checksum(task, content) == checksum:
-                        values[task] = _decoded(content, only)
-                    else:
-                        self._warn_of_damage(f"the result of task {task[:12]}")
-        return values
-
-    def are_sound(self, ids: Sequence[str]) -> bool:
-        """Whether all these tasks are done and their results undamaged; nothing is decoded.
-
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder, RunStore(Path(folder) / "run") as store:
-        ...     store.expect(["a", "b"], name="tasks", function="module:task")
-        ...     _ = store.record("a", 1.5, seconds=0.1)
-        ...     store.are_sound(["a"]), store.are_sound(["a", "b"])
-        (True, False)
-        """
-        with self._explained("read"):
-            for task in ids:
-                row = self._connection.execute(
-                    "SELECT result, artifact, checksum FROM tasks WHERE id = ? AND status = 'done'",
-                    (task,),
-                ).fetchone()
-                content = None if row is None else row[0]
-                if row is not None and row[1] is not None:
-                    path = self._artifact(f"{task}.npz")
-                    content = path.read_bytes() if path.exists() else None
-                if content is None or _checksum(task, content) != row[2]:
-                    return False
-        return True
+                    path = None if artifact is None else self._artifact(f"{task}.npz")
+                    if path is None or path.exists():
+                        content = result if path is None else path.read_bytes()
+                        sound = content is not None and _checksum(task, content) == checksum
+                        yield task, content if sound else None
 
     def _warn_of_damage(self, what: str) -> None:
         warnings.warn(
@@ -261,15 +235,7 @@ class RunStore:
         )
 
     def progress(self, name: str) -> Progress:
-        """How many tasks of this name are done, failed, and known.
-
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder, RunStore(Path(folder) / "run") as store:
-        ...     store.expect(["a", "b"], name="tasks", function="module:task")
-        ...     _ = store.record("a", 1.5, seconds=0.1)
-        ...     store.progress("tasks")
-        Progress(done=1, failed=0, total=2)
-        """
+        """How many tasks of this name are done, failed, and known."""
         with self._explained("read"):
             rows = self._connection.execute(
                 "SELECT status, count(*) FROM tasks WHERE name = ? GROUP BY status", (name,)
@@ -280,11 +246,8 @@ class RunStore:
     def timings(self) -> dict[str, float]:
         """The seconds of each task: kept apart from the results, which must not depend on them."""
         with self._explained("read"):
-            return dict(
-                self._connection.execute(
-                    "SELECT id, seconds FROM timings JOIN tasks ON task = number"
-                )
-            )
+            asked = "SELECT id, seconds FROM timings JOIN tasks ON task = number"
+            return dict(self._connection.execute(asked))
 
     # Artifacts
 
@@ -340,20 +303,13 @@ class RunStore:
             self._check_writable()
             if self._connection.in_transaction:  # left by Ctrl-C while another one was undone
                 self._connection.execute("ROLLBACK")
-            try:
-                self._connection.execute("BEGIN IMMEDIATE")
-                yield self._connection
-                self._connection.execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
+            with journal_tables.atomic(self._connection) as connection:
+                yield connection
 
     def _check_writable(self) -> None:
         if self.read_only:
-            raise StoreError(
-                f"The run {self.path} must be open for writing.", got="a read-only store"
-            )
+            what = f"The run {self.path} must be open for writing."
+            raise StoreError(what, got="a read-only store")
 
     @contextlib.contextmanager
     def _explained(self, doing: str) -> Iterator[None]:

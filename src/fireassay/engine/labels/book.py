@@ -1,18 +1,16 @@
 """Who labels what: items are leased, answers are on the disk before anyone hears "saved"."""
 
 import contextlib
-import secrets
 import sqlite3
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from fireassay.core.errors import DataError, StoreError
-from fireassay.engine.journal_tables import DATABASE_ERRORS
+from fireassay.engine.journal_tables import DATABASE_ERRORS, atomic
 from fireassay.engine.labels import tables
 from fireassay.engine.labels.leases import grant, lease_of, still_free
 from fireassay.engine.labels.records import (
@@ -22,22 +20,6 @@ from fireassay.engine.labels.records import (
     LeaseLostError,
     Questions,
     Slot,
-)
-from fireassay.engine.labels.tables import (
-    ANSWER_FIELDS,
-    count_answer,
-    free_slot,
-    insert_answer,
-    insert_slot,
-    mark_undone,
-    note_change,
-    read_answer,
-    read_answers,
-    read_counts,
-    read_slots,
-    repeated,
-    timestamp,
-    to_answer,
 )
 from fireassay.engine.run_lock import GroupCommit, refuse_link
 
@@ -71,29 +53,21 @@ class LabelBook:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     # Handing out --------------------------------------------------------------------------------
 
     def holds(self, asked: Questions) -> bool:
         """Whether there are labels under this key, and of these items."""
-        with self._looking():
-            row = self._connection.execute(
-                "SELECT content_sha256 FROM queues WHERE name = ?", (asked.label_key,)
-            ).fetchone()
-        if row is not None and row[0] != asked.labels_sha256:
+        found = self._read("SELECT content_sha256 FROM queues WHERE name = ?", asked)
+        if found and found[0][0] != asked.labels_sha256:
             raise StoreError(
                 f"The labels of {asked.label_key!r} in {self.path} must belong to its items.",
                 got="other items",
                 do="Restore what was labelled, or use another name or folder.",
             )
-        return row is not None
+        return bool(found)
 
     def register(self, asked: Questions) -> None:
         """Make sure that the labels here are labels of these items."""
@@ -118,11 +92,8 @@ class LabelBook:
 
     def people(self, asked: Questions) -> int:
         """How many answers each item needs."""
-        with self._looking():
-            row = self._connection.execute(
-                "SELECT people FROM queues WHERE name = ?", (asked.label_key,)
-            ).fetchone()
-        return int(row[0]) if row else 1
+        found = self._read("SELECT people FROM queues WHERE name = ?", asked)
+        return int(found[0][0]) if found else 1
 
     def lease(self, asked: Questions, annotator: str, session: str, more: Chooser) -> Lease | None:
         """The item that this browser labels next (the same until it is answered), or None."""
@@ -135,23 +106,15 @@ class LabelBook:
     # Answering ----------------------------------------------------------------------------------
 
     def answer(
-        self,
-        asked: Questions,
-        token: str,
-        choice: int | None,
-        *,
-        comment: str = "",
+        self, asked: Questions, token: str, choice: int | None, *, comment: str = "",
         skip: bool = False,
-    ) -> GivenAnswer:
+    ) -> GivenAnswer:  # fmt: skip
         """Keep the answer to a leased item, on disk at return; a repeated request is harmless."""
         with self.transaction() as connection:
-            kept = connection.execute(
-                f"SELECT {ANSWER_FIELDS} FROM answers WHERE token = ?",  # noqa: S608 - own columns
-                (token,),
-            ).fetchone()
+            kind = "skip" if skip else "answer"
+            kept = tables.answer_where(connection, "token = ?", token)
             if kept is not None:
-                same = (("skip" if skip else "answer"), choice, comment)
-                return repeated(connection, to_answer(kept), same)
+                return tables.repeated(connection, kept, (kind, choice, comment))
             lease = connection.execute(
                 "SELECT item, annotator, granted, after_reveal, expires FROM leases "
                 "WHERE token = ? AND queue = ?",
@@ -166,32 +129,25 @@ class LabelBook:
             item, annotator, granted, after_reveal, _ = lease
             seconds = max(0.0, round(time.time() - granted, 2))  # clocks are set back, too
             connection.execute("DELETE FROM leases WHERE token = ?", (token,))
-            kind = "skip" if skip else "answer"
-            number = insert_answer(
-                connection, token, asked.label_key, item, annotator, kind, choice, comment, seconds,
-                after_reveal,
+            number = tables.insert_answer(
+                connection, asked.label_key, item, annotator, kind, choice, comment,
+                token=token, seconds=seconds, after_reveal=after_reveal,
             )  # fmt: skip
             if not skip:
-                count_answer(connection, asked.label_key, item, +1)
-            note_change(connection, asked.label_key)
-            return read_answer(connection, number)
+                tables.count_answer(connection, asked.label_key, item, +1)
+            tables.note_change(connection, asked.label_key)
+            return tables.read_answer(connection, number)
 
     def undo(self, asked: Questions, annotator: str, session: str) -> GivenAnswer | None:
         """Mark an annotator's last answer or skip as undone and lease the item to them again."""
         # A new answer is marked as given after the model's answer was shown, if it was.
         with self.transaction() as connection:
-            row = connection.execute(
-                f"SELECT {ANSWER_FIELDS} FROM answers "  # noqa: S608 - own columns
-                "WHERE queue = ? AND annotator = ? AND undone IS NULL AND kind != 'resolve' "
-                "ORDER BY number DESC LIMIT 1",
-                (asked.label_key, annotator),
-            ).fetchone()
-            if row is None:
+            last = tables.answer_where(connection, tables.LAST, asked.label_key, annotator)
+            if last is None:
                 return None
-            last = to_answer(row)
-            mark_undone(connection, last.number)
+            tables.mark_undone(connection, last.number)
             if last.kind == "answer":
-                count_answer(connection, asked.label_key, last.item, -1)
+                tables.count_answer(connection, asked.label_key, last.item, -1)
             connection.execute(
                 "DELETE FROM leases WHERE queue = ? AND annotator = ? AND session = ?",
                 (asked.label_key, annotator, session),
@@ -203,12 +159,11 @@ class LabelBook:
             )
             seen = last.after_reveal or (last.kind == "answer" and asked.reveals(last.item))
             # A skipped item may have gone to somebody else since.
-            if free_slot(connection, asked.label_key, annotator, time.time(), item=last.item):
-                grant(
-                    connection, asked.label_key, last.item, annotator, session, self.lease_s,
-                    after_reveal=seen,
-                )  # fmt: skip
-            note_change(connection, asked.label_key)
+            key, now = asked.label_key, time.time()
+            if tables.free_slot(connection, key, annotator, now, item=last.item):
+                of = key, last.item, annotator, session
+                grant(connection, *of, self.lease_s, after_reveal=seen)
+            tables.note_change(connection, asked.label_key)
             return last
 
     def offer_skipped_again(self, asked: Questions, annotator: str) -> int:
@@ -217,7 +172,7 @@ class LabelBook:
             found = connection.execute(
                 "UPDATE answers SET undone = ? WHERE queue = ? AND annotator = ?"
                 " AND kind = 'skip' AND undone IS NULL",
-                (timestamp(), asked.label_key, annotator),
+                (tables.timestamp(), asked.label_key, annotator),
             ).rowcount
             connection.execute(
                 "DELETE FROM cursors WHERE queue = ? AND annotator = ?",
@@ -239,14 +194,14 @@ class LabelBook:
             connection.execute(
                 "UPDATE answers SET undone = ? WHERE queue = ? AND item = ?"
                 " AND kind = 'resolve' AND undone IS NULL",
-                (timestamp(), asked.label_key, item),
+                (tables.timestamp(), asked.label_key, item),
             )
-            number = insert_answer(
-                connection, secrets.token_urlsafe(18), asked.label_key, item, annotator, "resolve",
-                choice, comment, None, 1,
+            number = tables.insert_answer(
+                connection, asked.label_key, item, annotator, "resolve", choice, comment,
+                after_reveal=True,
             )  # fmt: skip
-            note_change(connection, asked.label_key)
-            return read_answer(connection, number)
+            tables.note_change(connection, asked.label_key)
+            return tables.read_answer(connection, number)
 
     def add_all(
         self, asked: Questions, given: Sequence[tuple[int, str, int, str]], more: Chooser | None
@@ -257,24 +212,13 @@ class LabelBook:
             new = 0
             for item, annotator, choice, comment in given:
                 self._open_up_to(connection, asked, item, more)
-                before = connection.execute(
-                    "SELECT kind FROM answers WHERE queue = ? AND item = ? AND annotator = ?"
-                    " AND undone IS NULL AND kind = 'answer'",
-                    (asked.label_key, item, annotator),
-                ).fetchone()
-                if before is not None:
-                    continue
-                insert_answer(
-                    connection, secrets.token_urlsafe(18), asked.label_key, item, annotator,
-                    "answer", choice, comment, None, 0,
-                )  # fmt: skip
-                count_answer(connection, asked.label_key, item, +1)
-                connection.execute(
-                    "DELETE FROM leases WHERE queue = ? AND item = ? AND annotator = ?",
-                    (asked.label_key, item, annotator),
-                )
-                new += 1
-            note_change(connection, asked.label_key)
+                whose = asked.label_key, item, annotator
+                if tables.answer_where(connection, tables.OWN, *whose) is None:
+                    tables.insert_answer(connection, *whose, "answer", choice, comment)
+                    tables.count_answer(connection, asked.label_key, item, +1)
+                    tables.end_lease(connection, *whose)
+                    new += 1
+            tables.note_change(connection, asked.label_key)
             return new
 
     def reading(self, read: Callable[[sqlite3.Connection], Any]) -> Any:
@@ -295,51 +239,43 @@ class LabelBook:
                     got=f"item {asked.ids[item]!s}",
                     do="Raise the budget, or leave it out.",
                 )
-            insert_slot(connection, asked.label_key, slot)
+            tables.insert_slot(connection, asked.label_key, slot)
 
     # Reading ------------------------------------------------------------------------------------
 
     def changes(self, asked: Questions) -> int:
         """A number that grows whenever an answer of the queue changes."""
-        with self._looking():
-            row = self._connection.execute(
-                "SELECT changes FROM queues WHERE name = ?", (asked.label_key,)
-            ).fetchone()
-        return int(row[0]) if row else 0
+        found = self._read("SELECT changes FROM queues WHERE name = ?", asked)
+        return int(found[0][0]) if found else 0
 
     def slots(self, asked: Questions) -> list[Slot]:
         """All slots that were opened, in order."""
         with self._looking():
-            return read_slots(self._connection, asked.label_key)
+            return tables.read_slots(self._connection, asked.label_key)
 
     def open_items(self, asked: Questions) -> set[int]:
         """Items that were asked about and have fewer answers than they need."""
-        with self._looking():
-            rows = self._connection.execute(
-                "SELECT item FROM slots WHERE queue = ? AND is_open = 1", (asked.label_key,)
-            ).fetchall()
-        return {item for (item,) in rows}
+        found = self._read("SELECT item FROM slots WHERE queue = ? AND is_open = 1", asked)
+        return {item for (item,) in found}
 
     def answers(self, asked: Questions, item: int | None = None) -> list[GivenAnswer]:
         """Answers that count (not undone), in the order they were given."""
         with self._looking():
-            return read_answers(self._connection, asked.label_key, item)
+            return tables.read_answers(self._connection, asked.label_key, item)
 
     def last_answer(self, asked: Questions, annotator: str) -> GivenAnswer | None:
         """What an annotator did last, for "undo"."""
         with self._looking():
-            row = self._connection.execute(
-                f"SELECT {ANSWER_FIELDS} FROM answers "  # noqa: S608 - own columns
-                "WHERE queue = ? AND annotator = ? AND undone IS NULL AND kind != 'resolve' "
-                "ORDER BY number DESC LIMIT 1",
-                (asked.label_key, annotator),
-            ).fetchone()
-        return None if row is None else to_answer(row)
+            return tables.answer_where(self._connection, tables.LAST, asked.label_key, annotator)
 
     def counts(self, asked: Questions, annotator: str = "") -> dict[str, int]:
         """How many items are complete, opened, answered and skipped by this annotator."""
         with self._looking():
-            return read_counts(self._connection, asked.label_key, annotator)
+            return tables.read_counts(self._connection, asked.label_key, annotator)
+
+    def _read(self, statement: str, asked: Questions) -> list[tuple[Any, ...]]:
+        with self._looking():
+            return self._connection.execute(statement, (asked.label_key,)).fetchall()
 
     @contextlib.contextmanager
     def _looking(self) -> Iterator[None]:
@@ -359,14 +295,8 @@ class LabelBook:
         """All of what is done inside, or nothing; on the disk at the end, if ``durable``."""
         with self._lock:
             try:
-                try:
-                    self._connection.execute("BEGIN IMMEDIATE")
-                    yield self._connection
-                    self._connection.execute("COMMIT")
-                except BaseException:
-                    if self._connection.in_transaction:
-                        self._connection.execute("ROLLBACK")
-                    raise
+                with atomic(self._connection) as connection:
+                    yield connection
             except DATABASE_ERRORS as error:
                 raise self._unwritable(error) from error
         if durable:

@@ -10,13 +10,9 @@ from fireassay.engine.labels.tables import free_slot, insert_slot
 
 
 def lease_of(
-    connection: sqlite3.Connection,
-    queue: str,
-    annotator: str,
-    session: str,
-    more: Chooser,
+    connection: sqlite3.Connection, queue: str, annotator: str, session: str, more: Chooser,
     lease_s: float,
-) -> Lease | None:
+) -> Lease | None:  # fmt: skip
     """The lease that this browser has, prolonged, or one of the next free item; None: all done."""
     now = time.time()
     row = connection.execute(
@@ -50,15 +46,9 @@ def lease_of(
 
 
 def grant(
-    connection: sqlite3.Connection,
-    queue: str,
-    item: int,
-    annotator: str,
-    session: str,
-    lease_s: float,
-    *,
-    after_reveal: bool,
-) -> Lease:
+    connection: sqlite3.Connection, queue: str, item: int, annotator: str, session: str,
+    lease_s: float, *, after_reveal: bool,
+) -> Lease:  # fmt: skip
     """Give an item to an annotator."""
     token, now = secrets.token_urlsafe(18), time.time()
     connection.execute(

@@ -1,5 +1,6 @@
 """SQL tables of a label book and the statements on them."""
 
+import contextlib
 import datetime
 import secrets
 import sqlite3
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fireassay.core.errors import StoreError
-from fireassay.engine.journal_tables import DATABASE_ERRORS, check_schema
+from fireassay.engine.journal_tables import DATABASE_ERRORS, atomic, check_schema
 from fireassay.engine.labels.records import CANNOT_TELL, AnsweredDifferentlyError, GivenAnswer, Slot
 
 VERSION = 2
@@ -115,28 +116,24 @@ _STEPS = (_TABLES, _TALLIES)
 
 def connect(path: Path) -> sqlite3.Connection:
     """Open or make a label book, whose commits go to the log that `log_of` names."""
-    connection = None
-    try:
-        connection = sqlite3.connect(
-            path, isolation_level=None, check_same_thread=False, timeout=20.0
-        )
-        connection.execute("PRAGMA journal_mode = WAL")
-        level = "FULL" if log_of(connection, path) is None else "NORMAL"
-        connection.execute(f"PRAGMA synchronous = {level}")
-        _prepare(connection, path)
-    except DATABASE_ERRORS as error:
-        if connection is not None:
-            connection.close()
-        raise StoreError(
-            f"{path} must be a file that fireassay can write.",
-            got=f"{error}",
-            do="Check free space and permissions; labels that are there are kept.",
-        ) from error
-    except StoreError:
-        if connection is not None:
-            connection.close()
-        raise
-    return connection
+    with contextlib.ExitStack() as failing:
+        try:
+            connection = sqlite3.connect(
+                path, isolation_level=None, check_same_thread=False, timeout=20.0
+            )
+            failing.callback(connection.close)
+            connection.execute("PRAGMA journal_mode = WAL")
+            level = "FULL" if log_of(connection, path) is None else "NORMAL"
+            connection.execute(f"PRAGMA synchronous = {level}")
+            _prepare(connection, path)
+        except DATABASE_ERRORS as error:
+            raise StoreError(
+                f"{path} must be a file that fireassay can write.",
+                got=f"{error}",
+                do="Check free space and permissions; labels that are there are kept.",
+            ) from error
+        failing.pop_all()
+        return connection
 
 
 def log_of(connection: sqlite3.Connection, path: Path) -> Path | None:
@@ -146,8 +143,7 @@ def log_of(connection: sqlite3.Connection, path: Path) -> Path | None:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with atomic(connection):
         version = int(connection.execute("PRAGMA user_version").fetchone()[0])
         owner = int(connection.execute("PRAGMA application_id").fetchone()[0])
         tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -164,11 +160,6 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
         if version < VERSION:
             connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {VERSION}")
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
 
 
 def _statements(script: str) -> Iterator[str]:
@@ -182,6 +173,13 @@ def _statements(script: str) -> Iterator[str]:
 
 
 ANSWER_FIELDS = "number, item, annotator, kind, choice, comment, seconds, created, after_reveal"
+# An annotator's own answer to an item.
+OWN = "queue = ? AND item = ? AND annotator = ? AND undone IS NULL AND kind = 'answer'"
+# The last answer or skip of an annotator in a queue.
+LAST = (
+    "queue = ? AND annotator = ? AND undone IS NULL AND kind != 'resolve'"
+    " ORDER BY number DESC LIMIT 1"
+)
 
 
 def read_slots(connection: sqlite3.Connection, queue: str) -> list[Slot]:
@@ -219,14 +217,9 @@ def read_counts(connection: sqlite3.Connection, queue: str, annotator: str) -> d
 
 
 def free_slot(
-    connection: sqlite3.Connection,
-    queue: str,
-    annotator: str,
-    now: float,
-    *,
-    above: int = 0,
+    connection: sqlite3.Connection, queue: str, annotator: str, now: float, *, above: int = 0,
     item: int | None = None,
-) -> tuple[int, int] | None:
+) -> tuple[int, int] | None:  # fmt: skip
     """The first open slot that this annotator may have."""
     # A lease from the future, before a clock was set back, holds nothing: it would last too long.
     one = "" if item is None else " AND s.item = :item"
@@ -247,13 +240,7 @@ def free_slot(
               < (SELECT people FROM queues WHERE name = s.queue)
         ORDER BY s.rank LIMIT 1
         """,  # noqa: S608 - the inserted text is a constant
-        {
-            "queue": queue,
-            "annotator": annotator,
-            "now": now,
-            "above": above,
-            "item": item,
-        },
+        {"queue": queue, "annotator": annotator, "now": now, "above": above, "item": item},
     ).fetchone()
     return None if row is None else (row[0], row[1])
 
@@ -266,14 +253,19 @@ def insert_slot(connection: sqlite3.Connection, queue: str, slot: Slot) -> None:
     )
 
 
-def insert_answer(connection: sqlite3.Connection, *fields: Any) -> int:
-    """Keep an answer now; fields as in the table, from token to seconds, then after_reveal."""
-    *before, after_reveal = fields
+def insert_answer(
+    connection: sqlite3.Connection, queue: str, item: int, annotator: str, kind: str,
+    choice: int | None, comment: str = "", *, token: str = "", seconds: float | None = None,
+    after_reveal: bool = False,
+) -> int:  # fmt: skip
+    """Keep an answer now, under the token of its form or a new one; returns its number."""
+    token = token or secrets.token_urlsafe(18)
     number = connection.execute(
         "INSERT INTO answers (token, queue, item, annotator, kind, choice, comment, seconds,"
         " created, after_reveal) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (*before, timestamp(), int(after_reveal)),
-    ).lastrowid
+        (token, queue, item, annotator, kind, choice, comment, seconds, timestamp(),
+         int(after_reveal)),
+    ).lastrowid  # fmt: skip
     return int(number or 0)
 
 
@@ -297,20 +289,12 @@ def tell(
             mark_undone(connection, answer.number)
         if answer.kind == "answer" and answer.annotator == annotator:
             count_answer(connection, queue, item, -1)
-    token = secrets.token_urlsafe
-    insert_answer(
-        connection, token(18), queue, item, annotator, "answer", choice, "", None, 0
-    )  # fmt: skip
-    count_answer(connection, queue, item, +1)
     others = [a for a in before if a.kind == "answer" and a.annotator != annotator]
-    if any(answer.choice != choice for answer in others):
-        insert_answer(
-            connection, token(18), queue, item, annotator, "resolve", choice, "", None, 0
-        )  # fmt: skip
-    connection.execute(
-        "DELETE FROM leases WHERE queue = ? AND item = ? AND annotator = ?",
-        (queue, item, annotator),
-    )
+    overrules = any(answer.choice != choice for answer in others)
+    for kind in ("answer", "resolve") if overrules else ("answer",):
+        insert_answer(connection, queue, item, annotator, kind, choice)
+    count_answer(connection, queue, item, +1)
+    end_lease(connection, queue, item, annotator)
     note_change(connection, queue)
 
 
@@ -340,13 +324,26 @@ def mark_undone(connection: sqlite3.Connection, number: int) -> None:
     connection.execute("UPDATE answers SET undone = ? WHERE number = ?", (timestamp(), number))
 
 
+def answer_where(connection: sqlite3.Connection, where: str, *values: Any) -> GivenAnswer | None:
+    """The first answer that fits, or None."""
+    asked = f"SELECT {ANSWER_FIELDS} FROM answers WHERE {where}"  # noqa: S608 - own columns
+    row = connection.execute(asked, values).fetchone()
+    return None if row is None else to_answer(row)
+
+
 def read_answer(connection: sqlite3.Connection, number: int) -> GivenAnswer:
-    """One answer."""
-    row = connection.execute(
-        f"SELECT {ANSWER_FIELDS} FROM answers WHERE number = ?",  # noqa: S608 - own columns
-        (number,),
-    ).fetchone()
-    return to_answer(row)
+    """The answer of a number that is known to be there."""
+    found = answer_where(connection, "number = ?", number)
+    assert found is not None
+    return found
+
+
+def end_lease(connection: sqlite3.Connection, queue: str, item: int, annotator: str) -> None:
+    """Take an item back from an annotator."""
+    connection.execute(
+        "DELETE FROM leases WHERE queue = ? AND item = ? AND annotator = ?",
+        (queue, item, annotator),
+    )
 
 
 def to_answer(row: tuple[Any, ...]) -> GivenAnswer:
