@@ -7,7 +7,7 @@ import typer
 from fireassay.cli import options
 from fireassay.cli.console import emit, emit_json, say
 from fireassay.cli.loading import load_numbers, probe_words, probed
-from fireassay.cli.options import arg, opt
+from fireassay.cli.options import answering, arg, opt
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -17,6 +17,7 @@ app = typer.Typer(
 
 
 @app.command()
+@answering
 def generate(
     data: Path = arg(..., "Labelled rows: npz, CSV, Parquet, idx, folder."),
     output: Path = opt(..., "Folder to write the set to.", "--output", "-o"),
@@ -36,8 +37,6 @@ def generate(
     seed: options.Seed = 0,
     trust: options.Trust = False,
     hang_minutes: options.HangMinutes = 30.0,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Generate inputs between two classes, with probabilistic labels, and write them to a folder.
 
@@ -63,20 +62,19 @@ def generate(
     files = amb.export(output, loaded.feature_names)
     if release:
         files += write_release(amb, output / "release")
-    if json:
-        told = {"folder": str(output), "n": len(amb), "sha256": amb.sha256, "reproducible": same}
-        emit_json(told | {"pairs": gen.report.astype(object).to_dict(orient="records")})
-        return
+    told = {"folder": str(output), "n": len(amb), "sha256": amb.sha256, "reproducible": same}
+    emit_json(told | {"pairs": gen.report.astype(object).to_dict(orient="records")})
     for row in gen.report.to_dict(orient="records"):
         state = f"{row['accepted']} of {row['tries']} accepted"
         reason = f" ({row['reason']})" if row["reason"] else ""
-        say(f"{row['first']} / {row['second']}: {state}{reason}", quiet=quiet)
+        say(f"{row['first']} / {row['second']}: {state}{reason}")
     if confusing is not None:
-        say(f"Same answer twice: {same['status']}. {same['check']}", quiet=quiet)
-    say(f"wrote {len(amb)} inputs ({len(files)} files) to {output}", quiet=quiet)
+        say(f"Same answer twice: {same['status']}. {same['check']}")
+    say(f"wrote {len(amb)} inputs ({len(files)} files) to {output}")
 
 
 @app.command()
+@answering
 def evaluate(
     model: str = arg(..., "A file, an http(s) address, or module:name."),
     ambiguous: Path = arg(..., "A folder written by generate."),
@@ -86,8 +84,6 @@ def evaluate(
     confidence: options.Confidence = 0.95,
     trust: options.Trust = False,
     hang_minutes: options.HangMinutes = 30.0,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Measure a model on an ambiguous set: top-1, top-2, top-pair accuracy, entropy.
 
@@ -104,7 +100,7 @@ def evaluate(
     result = measure(classifier, amb, confidence)
     if output is not None:
         result.save(output)
-    emit(probed(result.evidence(), classifier, amb.X), as_json=json, quiet=quiet)
+    emit(probed(result.evidence(), classifier, amb.X))
 
 
 def _pairs(texts: list[str], classes: tuple[object, ...]) -> list[tuple[object, object]]:

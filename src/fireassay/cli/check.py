@@ -5,14 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fireassay.cli.console import emit_json, say
-from fireassay.cli.options import Json, Quiet, arg, opt
+from fireassay.cli.console import asked, emit_json, say
+from fireassay.cli.options import answering, arg, opt
 
 if TYPE_CHECKING:
     from fireassay.cli.check_runs import CheckedRun
     from fireassay.report import GateCheck
 
 
+@answering
 def check(
     runs: list[Path] = arg(..., "Run folders, or their result.json.", metavar="RUN…"),
     max_: list[str] | None = opt(None, "NAME=VALUE: the number may not be above.", "--max"),
@@ -33,8 +34,6 @@ def check(
     data_sha256: str | None = opt(None, "SHA-256 that the judged test rows must have."),
     junit: Path | None = opt(None, "Write JUnit XML here."),
     summary: Path | None = opt(None, "Write the verdict as Markdown here."),
-    json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Judge numbers against limits: --max and --min, or those of the run's [gates].
 
@@ -69,13 +68,11 @@ def check(
         digests={"model": model_sha256, "data": data_sha256},
     )
     write_files(found, junit, summary)
-    if json:
+    if asked.json:
         documents = {str(one.run): _document(one) for one in found}
         emit_json(documents if len(found) > 1 else next(iter(documents.values())))
-    elif len(found) > 1 and not quiet:
-        show_table(found)
-    elif not quiet:
-        _show(found[0])
+    elif not asked.quiet:
+        show_table(found) if len(found) > 1 else _show(found[0])
     codes = {one.verdict.exit_code for one in found}
     raise typer.Exit(next(code for code in (1, 3, 0) if code in codes))
 

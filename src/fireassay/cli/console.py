@@ -10,6 +10,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -28,16 +29,33 @@ _PATIENCE_S = 0.5
 INTERRUPTED = 130  # what shells say of a program that Ctrl-C ended
 
 
-def say(text: str = "", *, quiet: bool = False) -> None:
-    """Print one line of plain text; neither markup nor a terminal's commands in it are obeyed."""
-    if not quiet:
+@dataclass
+class Asked:
+    """How the command that runs was asked to answer: with --json, with --quiet."""
+
+    json: bool = False
+    quiet: bool = False
+
+    @property
+    def silent(self) -> bool:
+        """Whether lines for people are left out."""
+        return self.json or self.quiet
+
+
+asked = Asked()
+
+
+def say(text: str = "", *, quiet: bool | None = None) -> None:
+    """Print one line of plain text; without ``quiet`` as the command was asked to answer."""
+    # Neither markup nor a terminal's commands in the text are obeyed.
+    if not (asked.silent if quiet is None else quiet):
         out = _answers or sys.stdout
         out.write(visible(text) + "\n")
 
 
-def say_wrapped(text: str, *, quiet: bool = False, indent: int = 13) -> None:
+def say_wrapped(text: str, *, indent: int = 13) -> None:
     """Print one line; a terminal wraps the line between words with a hanging indent."""
-    say(_between_words(text, sys.stdout, indent), quiet=quiet)
+    say(_between_words(text, sys.stdout, indent))
 
 
 def _between_words(text: str, stream: Any, indent: int = 0) -> str:
@@ -51,9 +69,9 @@ def _between_words(text: str, stream: Any, indent: int = 0) -> str:
     )
 
 
-def say_now(text: str, *, quiet: bool = False) -> None:
+def say_now(text: str) -> None:
     """Print one line so that it is seen at once, also where lines go into a file or a pipe."""
-    say_wrapped(text, quiet=quiet, indent=12)
+    say_wrapped(text, indent=12)
     flush()
 
 
@@ -102,16 +120,16 @@ def warn(text: str) -> None:
     sys.stderr.write(_between_words(visible(text), sys.stderr) + "\n")
 
 
-def starting(text: str, *, quiet: bool = False) -> None:
+def starting(text: str) -> None:
     """The first line, before anything heavy is loaded: a person sees at once that it works."""
-    if not quiet:
+    if not asked.silent:
         warn(f"fireassay {__version__}: {text}")
 
 
 @contextlib.contextmanager
-def at_work(text: str, *, quiet: bool = False) -> Iterator[None]:
+def at_work(text: str) -> Iterator[None]:
     """Meanwhile a terminal shows a line with the seconds that have gone by."""
-    if quiet or not sys.stderr.isatty():
+    if asked.silent or not sys.stderr.isatty():
         yield
         return
     begun, over = time.monotonic(), threading.Event()
@@ -155,13 +173,10 @@ def goes_on() -> Iterator[None]:
         raise typer.Exit(INTERRUPTED) from stopped
 
 
-def emit(evidence: "Evidence", *, as_json: bool = False, quiet: bool = False) -> None:
+def emit(evidence: "Evidence") -> None:
     """Show one answer: headline, every number with its interval, assumptions, limits."""
-    if as_json:
+    if asked.json:
         emit_json(evidence.to_dict())
-        return
-    if quiet:
-        return
     say(f"{evidence.question}: {evidence.headline}")
     labels = {name: evidence.measure(name).label for name in evidence.estimates}
     width = max(map(len, labels.values()), default=0)
@@ -175,10 +190,16 @@ def emit(evidence: "Evidence", *, as_json: bool = False, quiet: bool = False) ->
 
 
 def emit_json(value: Any) -> None:
-    """Print strict JSON, NaN and infinities tagged."""
+    """Print strict JSON, NaN and infinities tagged, where it was asked for."""
+    if asked.json:
+        say_json(value)
+
+
+def say_json(value: Any) -> None:
+    """Print strict JSON, also where it was not asked for."""
     from fireassay.core import json_files
 
-    say(json_files.dumps(value, indent=2))
+    say(json_files.dumps(value, indent=2), quiet=False)
 
 
 # Green is for a pass alone.

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from fireassay.cli.console import emit, emit_json, say
-from fireassay.cli.options import Json, Output, Quiet, Seed, Workers, arg, opt
+from fireassay.cli.console import asked, emit, emit_json, say
+from fireassay.cli.options import Output, Seed, Workers, answering, arg, opt
 
 if TYPE_CHECKING:
     from fireassay.curation import Curation
@@ -25,6 +25,7 @@ def _list_labelers(asked: bool) -> None:
         raise typer.Exit
 
 
+@answering
 def curation(
     votes: Path = arg(..., "Votes: .npy, .npz, .csv or .parquet; -1 abstains, 0, 1, … vote."),
     labels: Path | None = opt(None, "True class per sample, if known."),
@@ -56,8 +57,6 @@ def curation(
     workers: Workers = 1,
     output: Output = None,
     seed: Seed = 0,
-    as_json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Label samples from weak votes, order them from safe to adversarial, check the order.
 
@@ -79,7 +78,7 @@ def curation(
     if stream:
         if output is None:
             raise ParameterError("--stream needs a folder for the results.", do="Pass --output.")
-        _stream(votes, output, classes, labels, workers, settings, as_json=as_json, quiet=quiet)
+        _stream(votes, output, classes, labels, workers, settings)
         return
     table = read_votes(votes)
     more = None if fit_votes is None else read_votes(fit_votes)
@@ -91,10 +90,10 @@ def curation(
     if output is not None:
         result.export(output, findings=findings)
         findings.save(output / "curation.result")
-    emit(findings.evidence(), as_json=as_json, quiet=quiet)
+    emit(findings.evidence())
     if audit_rows:
-        _print_audit(result, audit_rows, output, as_json=as_json)
-    if as_json or quiet:
+        _print_audit(result, audit_rows, output)
+    if asked.silent:
         return
     _print_more(result, output)
     if findings.verdict != "decreasing":
@@ -136,18 +135,16 @@ def _judged(
     return parts
 
 
-def _print_audit(
-    result: "Curation", audit_rows: int, output: Path | None, *, as_json: bool
-) -> None:
+def _print_audit(result: "Curation", audit_rows: int, output: Path | None) -> None:
     """The samples to label as a CSV to fill in: into the output folder, or printed."""
     from fireassay.core.files import write_text
 
     lines = ["row,label", *(f"{row}," for row in result.audit_rows(audit_rows))]
     if output is not None:
         write_text(output / "to_label.csv", "\n".join(lines) + "\n")
-    elif not as_json:
+    elif not asked.json:
         for line in lines:
-            say(line)
+            say(line, quiet=False)
 
 
 def _print_more(result: "Curation", output: Path | None) -> None:
@@ -173,23 +170,20 @@ def _print_missing(verdict: str) -> None:
 
 def _stream(
     votes: Path, output: Path, classes: int, labels: Path | None, workers: int,
-    settings: dict[str, Any], *, as_json: bool, quiet: bool,
+    settings: dict[str, Any],
 ) -> None:  # fmt: skip
     from fireassay import curation
 
     result = curation.curate_stream(votes, output, classes, workers=workers, **settings)
     trend = None if labels is None else result.validate(labels)
-    if as_json:
-        summary: dict[str, Any] = {
-            "samples": result.n, "sizes": result.sizes.tolist(),
-            "kept_lfs": result.kept_lfs.tolist(), "warnings": list(result.warnings),
-        }  # fmt: skip
-        if trend is not None:
-            summary["validation"] = trend.evidence().to_dict()
-        emit_json(summary)
-        return
-    say(f"curation: {result.n} samples in {len(result.sizes)} datasets, in {output}", quiet=quiet)
+    summary = {
+        "samples": result.n, "sizes": result.sizes.tolist(),
+        "kept_lfs": result.kept_lfs.tolist(), "warnings": list(result.warnings),
+    }  # fmt: skip
+    validation = {} if trend is None else {"validation": trend.evidence().to_dict()}
+    emit_json(summary | validation)
+    say(f"curation: {result.n} samples in {len(result.sizes)} datasets, in {output}")
     for warning in result.warnings:
-        say(f"  Note: {warning}", quiet=quiet)
+        say(f"  Note: {warning}")
     if trend is not None:
-        say(f"  {trend.in_words()}", quiet=quiet)
+        say(f"  {trend.in_words()}")

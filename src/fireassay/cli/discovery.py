@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fireassay.cli import options
-from fireassay.cli.console import emit, say
+from fireassay.cli.console import emit, emit_json, say
 from fireassay.cli.loading import load_rows, need_labels, probed
-from fireassay.cli.options import arg, opt
+from fireassay.cli.options import answering, arg, opt
 
 if TYPE_CHECKING:
     from fireassay.data import DataSet
@@ -25,6 +25,7 @@ def _list_searches(wanted: bool) -> None:
         raise typer.Exit
 
 
+@answering
 def discovery(
     model: options.ModelArgument,
     data: Path = arg(..., "Rows to search; labels, if any, play the oracle."),
@@ -54,8 +55,6 @@ def discovery(
     trust: options.Trust = False,
     hang_minutes: options.HangMinutes = 30.0,
     seed: options.Seed = 0,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Spend a label budget where the model looks overconfident, and say what may be concluded.
 
@@ -78,7 +77,7 @@ def discovery(
     searched = searched_rows(given, rows, held_out, attacked=attacked)
     if searched.no_distances:
         say(f"No attack measures distances here ({searched.no_distances}): twin-trees searches "
-            "instead.", quiet=quiet or as_json)  # fmt: skip
+            "instead.")  # fmt: skip
         search, searched = "twin-trees", searched_rows(given, rows, held_out)
     classifier = searched.model
     classifier.predict_proba(searched.X[:1])
@@ -95,7 +94,7 @@ def discovery(
         )  # fmt: skip
         if output is not None:
             compared.save(output)
-        emit(probed(compared.evidence(), classifier, searched.X), as_json=as_json, quiet=quiet)
+        emit(probed(compared.evidence(), classifier, searched.X))
         return
     path = _state_file(output, waits=rows.y is None)
     searching = discovery.Search(
@@ -104,14 +103,14 @@ def discovery(
         calibration=searched.calibration, path=path, **common,
     )  # fmt: skip
     if path is not None and rows.y is None:
-        _wait(searching, rows, path, as_json=as_json, quiet=quiet)
+        _wait(searching, rows, path)
         return
     labels = rows.labels
     searching.run(lambda row: labels[row])
     result = searching.judged(labels)
     if output is not None:
         result.save(output / "discovery.npz")
-    emit(probed(result.evidence(), classifier, searched.X), as_json=as_json, quiet=quiet)
+    emit(probed(result.evidence(), classifier, searched.X))
 
 
 def _truth(rows: "DataSet", data: Path) -> Any:
@@ -146,12 +145,11 @@ def _state_file(output: Path | None, *, waits: bool) -> Path | None:
     return path
 
 
-def _wait(searching: "Search", rows: "DataSet", path: Path, *, as_json: bool, quiet: bool) -> None:
+def _wait(searching: "Search", rows: "DataSet", path: Path) -> None:
     """Keep the rows as people see them, and say how labels are given."""
     from fireassay.discovery.label_files import keep_shown
 
     keep_shown(path, rows.rows.values, rows.feature_names, rows.rows.form)
-    emit(searching.result.evidence(), as_json=as_json, quiet=True)
-    quiet = quiet or as_json
-    say(f"{len(searching.state.rows)} candidates, {searching.budget} labels to buy.", quiet=quiet)
-    say(f"Next: fireassay label next {path.parent} --csv next.csv", quiet=quiet)
+    emit_json(searching.result.evidence().to_dict())
+    say(f"{len(searching.state.rows)} candidates, {searching.budget} labels to buy.")
+    say(f"Next: fireassay label next {path.parent} --csv next.csv")

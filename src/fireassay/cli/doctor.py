@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fireassay.cli.console import emit_json, say, shape, starting
-from fireassay.cli.options import Json, Quiet, arg, opt
+from fireassay.cli.console import asked, emit_json, say, shape, starting
+from fireassay.cli.options import answering, arg, opt
 
 if TYPE_CHECKING:
     from fireassay.assessment.project_check import Finding
@@ -18,6 +18,7 @@ _STYLES = {"sound": "", "stale": "yellow", "mend": "red"}
 _EXITS = {"sound": 0, "stale": 3, "mend": 1}
 
 
+@answering
 def doctor(
     project: Path | None = arg(
         None, "A project's folder or its fireassay.toml [this folder, if it has one]."
@@ -27,8 +28,6 @@ def doctor(
     ),
     store: bool = opt(False, "Only show what is kept between runs, and where.", "--store"),
     clear: bool = opt(False, "Take all of that away; runs compute it again.", "--clear-store"),
-    json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Show what is installed, and what in a project must be mended before a run.
 
@@ -38,45 +37,44 @@ def doctor(
     Example: fireassay doctor my-project
     """
     if qualify is not None:
-        raise typer.Exit(_qualify(qualify, json=json, quiet=quiet))
+        raise typer.Exit(_qualify(qualify))
     if store or clear:
-        return _show_store(project or Path(), json=json, quiet=quiet, clear=clear)
-    starting("looking at the installation and the project", quiet=quiet or json)
+        return _show_store(project or Path(), clear=clear)
+    starting("looking at the installation and the project")
     from fireassay.assessment.project_check import check_project
 
     place = project or (Path() if Path(_FILE).exists() else None)
     installed = _installed()
     findings = [] if place is None else check_project(place)
-    if json:
+    if asked.json:
         found = [vars(finding) for finding in findings]
         emit_json(installed | ({"project": found} if place is not None else {}))
-    elif not quiet:
+    elif not asked.quiet:
         _show(installed)
         _show_project(findings, place)
     exits = [_EXITS[finding.state] for finding in findings]
     raise typer.Exit(1 if 1 in exits else max(exits, default=0))
 
 
-def _qualify(file: Path, *, json: bool, quiet: bool) -> int:
-    starting("running the self-test", quiet=quiet or json)
+def _qualify(file: Path) -> int:
+    starting("running the self-test")
     from fireassay.assessment.qualification import qualification_record
     from fireassay.core.files import write_text
     from fireassay.core.json_files import dumps
 
     record = qualification_record()
     write_text(file, dumps(record, indent=2) + "\n")
-    if json:
-        emit_json(record)
-        return 0 if record["holds"] else 1
+    emit_json(record)
     for test in record["self_test"]:
         mark = shape("pass" if test["holds"] else "fail")
         seen = "" if test["holds"] else f": expected {test['expected']}, got {test['got']}"
-        say(f"{mark} {test['what']} ({test['source']}){seen}", quiet=quiet and test["holds"])
-    say(f"written: {file}, {len(record['files'])} files hashed", quiet=quiet)
+        silent = asked.json or (asked.quiet and test["holds"])
+        say(f"{mark} {test['what']} ({test['source']}){seen}", quiet=silent)
+    say(f"written: {file}, {len(record['files'])} files hashed")
     return 0 if record["holds"] else 1
 
 
-def _show_store(project: Path, *, json: bool, quiet: bool, clear: bool) -> None:
+def _show_store(project: Path, *, clear: bool) -> None:
     from fireassay.assessment.config import read_config
     from fireassay.engine import ContentStore
 
@@ -92,15 +90,9 @@ def _show_store(project: Path, *, json: bool, quiet: bool, clear: bool) -> None:
         "megabytes": round(sum(sizes) / 2**20, 1),
         "most_megabytes": 0 if store is None else store.most_bytes // 2**20,
     }
-    if json:
-        emit_json({"store": found})
-    elif not quiet and store is None:
-        say('store: off ([run] store = "off")')
-    elif not quiet:
-        say(
-            f"store: {found['path']}, {len(sizes)} values, {found['megabytes']} MB of at most "
-            f"{found['most_megabytes']:,} MB"
-        )
+    emit_json({"store": found})
+    kept = f"{len(sizes)} values, {found['megabytes']} MB of at most {found['most_megabytes']:,} MB"
+    say('store: off ([run] store = "off")' if store is None else f"store: {store.path}, {kept}")
 
 
 def _installed() -> dict[str, Any]:

@@ -6,20 +6,19 @@ from typing import Annotated
 import typer
 from typer import Argument
 
-from fireassay.cli.console import emit_json, say, shape
-from fireassay.cli.options import Json, Quiet, arg, opt
+from fireassay.cli.console import asked, emit_json, say, say_json, shape
+from fireassay.cli.options import answering, arg, opt
 
 Run = Annotated[Path, Argument(help="A run folder.")]
 _RUN = Path("fireassay-run")
 
 
+@answering
 def dossier(
     run: Run = _RUN,
     for_: str = opt("stard", "stard, tripod, annex-iv or pas8800.", "--for"),
     output: Path | None = opt(None, "An .html or .md file.", "--output", "-o"),
     pdf: bool = opt(False, "Also print it as PDF (Chromium).", "--pdf"),
-    json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Write a run in the order of a reporting guideline, item by item.
 
@@ -41,21 +40,18 @@ def dossier(
     written = [output]
     if pdf:
         written.append(print_pdf(output, output.with_suffix(".pdf")))
-    if json:
-        items = [{"number": i.number, "state": i.state} for i in filled.items]
-        emit_json({"files": list(map(str, written)), "summary": filled.summary, "items": items})
-    else:
-        say(filled.summary, quiet=quiet)
-        for path in written:
-            say(f"written: {path}", quiet=quiet)
+    items = [{"number": i.number, "state": i.state} for i in filled.items]
+    emit_json({"files": list(map(str, written)), "summary": filled.summary, "items": items})
+    say(filled.summary)
+    for path in written:
+        say(f"written: {path}")
 
 
+@answering
 def bundle(
     run: Run = _RUN,
     output: Path | None = opt(None, "The zip.", "--output", "-o"),
     with_samples: bool = opt(False, "Put rows of the data in, too.", "--with-samples"),
-    json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Put a run into one zip that somebody else can verify offline.
 
@@ -67,18 +63,15 @@ def bundle(
 
     output = output or run.resolve().with_suffix(".zip")
     digest = bundle_run(run, output, samples=with_samples)
-    if json:
-        emit_json({"bundle": str(output), "sha256": digest})
-    else:
-        say(f"written: {output}", quiet=quiet)
-        say(f"SHA-256: {digest} (give it to the reader by another way)", quiet=quiet)
+    emit_json({"bundle": str(output), "sha256": digest})
+    say(f"written: {output}")
+    say(f"SHA-256: {digest} (give it to the reader by another way)")
 
 
+@answering
 def verify(
     file: Path = arg(..., "A zip of fireassay bundle."),
     sha256: str | None = opt(None, "The SHA-256 that the sender gave."),
-    json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Verify a bundle: each file, and that result, limits, verdict and page agree.
 
@@ -90,20 +83,20 @@ def verify(
 
     found = verify_bundle(file, sha256=sha256)
     broken = [finding for finding in found if not finding.holds]
-    if json:
-        emit_json({"holds": not broken, "findings": [vars(finding) for finding in found]})
-    else:
-        for finding in found:
-            seen = "" if finding.holds or not finding.seen else f": {finding.seen}"
-            mark = shape("pass" if finding.holds else "fail")
-            say(f"{mark} {finding.what}{seen}", quiet=quiet and finding.holds)
-        if sha256 is None:
-            say("Not compared: the sender's SHA-256 (--sha256).", quiet=quiet)
-        say("Changed." if broken else "Holds.", quiet=quiet)
+    emit_json({"holds": not broken, "findings": [vars(finding) for finding in found]})
+    for finding in found:
+        seen = "" if finding.holds or not finding.seen else f": {finding.seen}"
+        mark = shape("pass" if finding.holds else "fail")
+        silent = asked.json or (asked.quiet and finding.holds)
+        say(f"{mark} {finding.what}{seen}", quiet=silent)
+    if sha256 is None:
+        say("Not compared: the sender's SHA-256 (--sha256).")
+    say("Changed." if broken else "Holds.")
     raise typer.Exit(1 if broken else 0)
 
 
-def cite(run: Run = _RUN, json: Json = False, quiet: Quiet = False) -> None:
+@answering
+def cite(run: Run = _RUN) -> None:
     """Print BibTeX of fireassay and of the papers whose methods a run has used.
 
     Example: fireassay cite fireassay-run > references.bib
@@ -112,22 +105,16 @@ def cite(run: Run = _RUN, json: Json = False, quiet: Quiet = False) -> None:
     from fireassay.report.citations import bibtex
 
     text = bibtex(p.question for p in read_report(run, charts=False).parts if p.status == "done")
-    if json:
-        emit_json({"bibtex": text})
-    else:
-        say(text, quiet=quiet)
+    emit_json({"bibtex": text})
+    say(text)
 
 
-def schema(
-    name: str = arg("result", "result or config."),
-    json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+@answering
+def schema(name: str = arg("result", "result or config.")) -> None:
     """Print a JSON schema: of result.json, or of the configuration.
 
     Example: fireassay schema result > result.schema.json
     """
-    del json
     from fireassay.core.errors import ParameterError
 
     if name == "result":
@@ -140,5 +127,5 @@ def schema(
         found = config_schema()
     else:
         raise ParameterError("Known schemas: result, config.", got=name)
-    if not quiet:
-        emit_json(found)
+    if not asked.quiet:
+        say_json(found)

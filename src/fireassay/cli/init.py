@@ -7,12 +7,13 @@ from typing import Any
 import typer
 
 from fireassay.cli import options
-from fireassay.cli.console import at_work, emit_json, loading, say, say_now, starting
+from fireassay.cli.console import asked, at_work, emit_json, loading, say, say_now, starting
 from fireassay.cli.loading import remember
-from fireassay.cli.options import opt
+from fireassay.cli.options import answering, opt
 from fireassay.core.errors import ParameterError
 
 
+@answering
 def init(
     model: str | None = opt(None, "A file, an http(s) address, or package.module:name."),
     data: Path | None = opt(None, "Labelled test rows: npz, CSV, JSON, Parquet, idx, a folder."),
@@ -71,24 +72,21 @@ def init(
     trust: options.Trust = False,
     hang_minutes: options.HangMinutes = 5.0,
     seed: options.Seed = 0,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Inspect a model and its data, print what was inferred, write fireassay.toml.
 
     Example: fireassay init --model model.onnx --data test.npz
     """
-    silent = quiet or json
-    starting("looking at the model and the data", quiet=silent)
+    starting("looking at the model and the data")
     if config.exists() and not force:
-        say(f"{config} exists already. Pass --force to overwrite it.")
+        say(f"{config} exists already. Pass --force to overwrite it.", quiet=False)
         raise typer.Exit(2)
     if predictions is not None:
-        _predictions(predictions, config, quiet=silent)
+        _predictions(predictions, config)
         return
     if model is None or data is None:
         raise ParameterError("init needs --model and --data, or --predictions FILE.", got="less")
-    with at_work("looking at the model and the data", quiet=silent):
+    with at_work("looking at the model and the data"):
         with loading():
             from fireassay.assessment import initialise
             from fireassay.classifiers.import_path import is_import_path
@@ -129,18 +127,18 @@ def init(
             trust=trust or named,
             folder=base,
             seed=seed,
-            say=lambda line: say_now(line, quiet=silent),
+            say=say_now,
             hang_minutes=hang_minutes,
         )
     config.write_text(started.text, encoding="utf-8")
-    if json:
+    if asked.json:
         seen, names = started.inspection, ("output", "classes", "bounds", "shape", "rows")
         inferred = {name: getattr(seen, name) for name in names}
         inferred["deterministic"] = seen.probe.deterministic
         inferred["batch_invariant"] = seen.probe.batch_invariant
         emit_json({"config": str(config), "inferred": inferred, "missing": started.missing})
         return
-    say(f"wrote {config}. Next: fireassay plan", quiet=quiet)
+    say(f"wrote {config}. Next: fireassay plan")
 
 
 def _relative(path: str, base: Path) -> str:
@@ -162,7 +160,7 @@ def _numbers(typed: str | None, option: str) -> list[float] | None:
         ) from error
 
 
-def _predictions(file: Path, config: Path, *, quiet: bool) -> None:
+def _predictions(file: Path, config: Path) -> None:
     """Write a configuration for a file of predictions, and say what was found in it."""
     from fireassay.assessment.judge import predictions_config
     from fireassay.data.predictions import read_predictions
@@ -172,5 +170,5 @@ def _predictions(file: Path, config: Path, *, quiet: bool) -> None:
         predictions_config(found, os.path.relpath(file, config.resolve().parent)), encoding="utf-8"
     )
     for line in (*found.findings, *found.asks):
-        say(f"  {line}", quiet=quiet)
-    say(f"wrote {config}; next: fireassay run", quiet=quiet)
+        say(f"  {line}")
+    say(f"wrote {config}; next: fireassay run")

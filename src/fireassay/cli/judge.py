@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from fireassay.cli.console import emit_json, loading, say, say_wrapped, starting
-from fireassay.cli.options import Json, Quiet, Seed, arg, opt
+from fireassay.cli.console import asked, emit_json, loading, say, say_wrapped, starting
+from fireassay.cli.options import Seed, answering, arg, opt
 from fireassay.core.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ _OF_MANY = ("accuracy", "balanced_accuracy", "f1_macro", "mcc", "auroc_macro", "
 _MOST_CLASSES = 8
 
 
+@answering
 def judge(
     file: str = arg(..., "CSV, Parquet, JSON lines or npz; - reads stdin."),
     max_: list[str] | None = opt(None, "NAME=VALUE, at most.", "--max"),
@@ -57,8 +58,6 @@ def judge(
     confidence: float = opt(0.95, "Two-sided, of every interval."),
     undecided: str = opt("warn", "Undecided limits: warn (exit 3) or fail."),
     seed: Seed = 0,
-    json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Judge predictions in a file; no model and no configuration is needed.
 
@@ -67,7 +66,7 @@ def judge(
 
     Example: fireassay judge predictions.csv --max error=0.05 --min sensitivity=0.9
     """
-    starting(f"reading {file}", quiet=quiet or json)
+    starting(f"reading {file}")
     with loading():
         from fireassay.assessment.judge import Terms, judged_report
         from fireassay.assessment.parts.operating_point import Decision
@@ -104,9 +103,8 @@ def judge(
     terms = Terms(
         chosen, decision, exposure, largest_group, confidence, seed, output is not None, weights
     )
-    if not (quiet or json):
-        for line in (*found.findings, *found.asks):
-            say(f"  {line}")
+    for line in (*found.findings, *found.asks):
+        say(f"  {line}")
     report = judged_report(found, terms, gates, output)
     broken = report["accuracy"]
     if broken.status == "failed":  # e.g. a limit that needs --positive: nothing was judged
@@ -118,9 +116,9 @@ def judge(
     for check in _not_worse(found, terms, not_worse_than, _pairs(margin, "--margin"), options, per):
         verdict = with_check(verdict, check, strict=strict)
     code = 0 if verdict.status == "no limits set" else verdict.exit_code
-    if json:
+    if asked.json:
         emit_json(_document(report, verdict, found, code))
-    elif not quiet:
+    elif not asked.quiet:
         _show(report, verdict, found, terms, code)
         say(verdict.model)
         if output is not None:

@@ -9,7 +9,7 @@ from typer import Argument, Option
 
 from fireassay.cli.console import emit, emit_json, say, starting
 from fireassay.cli.loading import unprobed
-from fireassay.cli.options import Json, Quiet, arg, opt
+from fireassay.cli.options import answering, arg, opt
 
 app = typer.Typer(no_args_is_help=True, help="Buy labels for a search: write rows, read labels.")
 Run = Annotated[Path, Argument(help="The run folder, or its search.npz.")]
@@ -17,49 +17,46 @@ People = Annotated[int | None, Option("--people", min=1, max=20, help="People wh
 
 
 @app.command("next")
+@answering
 def next_(
     run: Run,
     csv: Path = opt(Path("next.csv"), "File to write.", "--csv"),
     count: int = opt(10, "Rows to label.", "--count", "-n", min=1),
     people: People = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Write the next rows to label to a CSV file.
 
     Example: fireassay label next my-run --csv next.csv
     """
-    starting(f"asking the search of {run}", quiet=quiet or as_json)
+    starting(f"asking the search of {run}")
     from fireassay.discovery import next_labels
 
     rows = next_labels(run, csv, count, people)
-    if as_json:
-        emit_json({"rows": rows, "csv": str(csv)})
-        return
-    say(f"{len(rows)} rows in {csv}: fill the column 'label', then", quiet=quiet)
-    say(f"fireassay label add {run} {csv}", quiet=quiet)
+    emit_json({"rows": rows, "csv": str(csv)})
+    say(f"{len(rows)} rows in {csv}: fill the column 'label', then")
+    say(f"fireassay label add {run} {csv}")
 
 
 @app.command()
+@answering
 def add(
     run: Run,
     csv: Path = arg(..., "The file with the labels."),
     annotator: str = opt("", "Who labelled.", "--annotator"),
     people: People = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Read labels from a CSV file and say what may be concluded now.
 
     Example: fireassay label add my-run next.csv
     """
-    starting(f"reading {csv}", quiet=quiet or as_json)
+    starting(f"reading {csv}")
     from fireassay.discovery import add_labels
 
     found = add_labels(run, csv, annotator, people).evidence()
-    emit(unprobed(found, "labels are added without the model"), as_json=as_json, quiet=quiet)
+    emit(unprobed(found, "labels are added without the model"))
 
 
+@answering
 def serve(
     run: list[Path] | None = arg(None, "Run folders, or folders with runs and projects in them."),
     host: str = opt("127.0.0.1", "Address to listen at. Any but 127.0.0.1 needs a token."),
@@ -74,8 +71,6 @@ def serve(
         None, "People per item (default: as before, or 1).", min=1, max=20
     ),
     open_: bool = opt(False, "Open the browser.", "--open"),
-    json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Start and watch runs, browse their rows, compare them, label, in the browser.
 
@@ -87,7 +82,7 @@ def serve(
     Label for a search: fireassay discovery model.onnx rows.npz --output run, then
     fireassay serve run --data rows.npz
     """
-    starting("starting the app", quiet=quiet or json)
+    starting("starting the app")
     from fireassay.web.server import serve as start
 
     here = Path("fireassay.toml").is_file()
@@ -99,10 +94,8 @@ def serve(
         _queue_of_review(folders[0], ambiguous, annotators)
 
     def ready(address: str) -> None:
-        if json:
-            emit_json({"address": address})
-        else:
-            say(f"fireassay is at {address}  (Ctrl+C ends it)", quiet=quiet)
+        emit_json({"address": address})
+        say(f"fireassay is at {address}  (Ctrl+C ends it)")
         if open_:
             webbrowser.open(address)
 

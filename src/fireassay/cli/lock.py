@@ -3,15 +3,14 @@
 from pathlib import Path
 
 from fireassay.cli.console import emit_json, say
-from fireassay.cli.options import Json, Quiet, opt
+from fireassay.cli.options import answering, opt
 
 
+@answering
 def lock(
     config: Path = opt(Path("fireassay.toml"), "The configuration file."),
     amend: bool = opt(False, "Replace the protocol; the old one is kept inside.", "--amend"),
     reason: str = opt("", "Why the protocol is amended."),
-    json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Write fireassay-protocol.json: limits, threshold, unit, parts, settings and seed.
 
@@ -23,11 +22,9 @@ def lock(
     from fireassay.assessment import read_config
     from fireassay.assessment.run.protocol import FILE, write_protocol
 
-    asked = read_config(config)
-    made = write_protocol(asked, amend=amend, reason=reason)
-    path = asked.folder / FILE
-    if json:
-        emit_json({"protocol": str(path), "sha256": made.sha256, "amended": len(made.earlier)})
-    else:
-        say(f"locked: {path}", quiet=quiet)
-        say(f"SHA-256: {made.sha256}", quiet=quiet)
+    read = read_config(config)
+    made = write_protocol(read, amend=amend, reason=reason)
+    path = read.folder / FILE
+    emit_json({"protocol": str(path), "sha256": made.sha256, "amended": len(made.earlier)})
+    say(f"locked: {path}")
+    say(f"SHA-256: {made.sha256}")

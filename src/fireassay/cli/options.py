@@ -2,12 +2,35 @@
 
 A command that needs another default gives it; the word, its meaning and its range are these."""
 
+import functools
+import inspect
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 from typer import Argument, Option
 
+from fireassay.cli.console import asked
 from fireassay.core.errors import ParameterError
+
+
+def answering(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the options --json and --quiet, which what it prints obeys."""
+
+    @functools.wraps(command)
+    def run(*given: Any, json: bool = False, quiet: bool = False, **named: Any) -> None:
+        asked.json, asked.quiet = json, quiet
+        try:
+            command(*given, **named)
+        finally:
+            asked.json = asked.quiet = False
+
+    taken, own = inspect.signature(command), inspect.signature(run, follow_wrapped=False)
+    more = [own.parameters[name].replace(annotation=_ANSWERS[name]) for name in _ANSWERS]
+    made: Any = run
+    made.__signature__ = taken.replace(parameters=[*taken.parameters.values(), *more])
+    made.__annotations__ = {**command.__annotations__, **_ANSWERS}
+    return run
 
 
 def opt(default: Any, words: str, *names: str, **limits: Any) -> Any:
@@ -21,8 +44,10 @@ def arg(default: Any, words: str, **limits: Any) -> Any:
 
 
 Config = Annotated[Path, Option("--config", help="The configuration file.")]
-Json = Annotated[bool, Option("--json", help="Print the result as strict JSON.")]
-Quiet = Annotated[bool, Option("--quiet", "-q", help="Print nothing but errors.")]
+_ANSWERS: dict[str, Any] = {
+    "json": Annotated[bool, Option("--json", help="Print the result as strict JSON.")],
+    "quiet": Annotated[bool, Option("--quiet", "-q", help="Print nothing but errors.")],
+}
 Output = Annotated[
     Path | None, Option("--output", "-o", help="Folder or file to write results to.")
 ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fireassay.cli import options
 from fireassay.cli.console import emit, say
 from fireassay.cli.loading import is_table, load_numbers, load_rows, need_labels, probed
-from fireassay.cli.options import arg, opt
+from fireassay.cli.options import answering, arg, opt
 
 if TYPE_CHECKING:
     from fireassay.data import DataSet
@@ -17,6 +17,7 @@ _COUNT_ERRORS = ("rectified", "exact", "groups-max")  # other methods measure di
 _WEIGHTS = "--estimate-weights"
 
 
+@answering
 def reliability(
     model: options.ModelArgument,
     data: Path = arg(..., "Labelled rows the model was not trained on."),
@@ -47,8 +48,6 @@ def reliability(
     trust: options.Trust = False,
     hang_minutes: options.HangMinutes = 30.0,
     seed: options.Seed = 0,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Bound the probability that the model is wrong on the next input.
 
@@ -99,9 +98,7 @@ def reliability(
     if output is not None:
         result.save(output)
     evidence = with_own_hash(result.evidence(), classifier)
-    emit(probed(evidence, classifier, labelled.X), as_json=as_json, quiet=quiet)
-    if as_json or quiet:
-        return
+    emit(probed(evidence, classifier, labelled.X))
     say()
     for line in result.comparison.to_string(index=False, float_format="{:.5f}".format).splitlines():
         say(f"  {line}")

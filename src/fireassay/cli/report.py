@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import typer
 
 from fireassay.cli.console import emit_json, say, starting
-from fireassay.cli.options import Json, NoSamples, Quiet, arg, opt
+from fireassay.cli.options import NoSamples, answering, arg, opt
 
 if TYPE_CHECKING:
     from fireassay.assessment.compare import PairedRuns
     from fireassay.report.comparison import RunComparison
 
 
+@answering
 def report(
     run: Path = arg(Path("fireassay-run"), "A run folder."),
     open_: bool = opt(False, "Open it in the browser.", "--open"),
@@ -22,8 +23,6 @@ def report(
     card: Path | None = opt(None, "Also write a Markdown model card."),
     pdf: Path | None = opt(None, "Also print the page as PDF here."),
     no_samples: NoSamples = False,
-    json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Write the report of a finished or unfinished run.
 
@@ -32,7 +31,7 @@ def report(
 
     Example: fireassay report fireassay-run --open
     """
-    starting(f"reading {run}", quiet=quiet or json)
+    starting(f"reading {run}")
     from fireassay.assessment.dossier import requirements_of
     from fireassay.assessment.run.folder import read_costs, reservations
     from fireassay.assessment.run.judging import read_judged
@@ -51,12 +50,10 @@ def report(
     if pdf is not None:
         print_pdf(page, pdf)
     reserved = reservations(run, loaded)
-    if json:
-        emit_json({"report": str(page), "reservations": reserved})
-    else:
-        for name, reason in reserved.items():
-            say(f"not now   {name}: {reason}", quiet=quiet)
-        say(f"report: {page}", quiet=quiet)
+    emit_json({"report": str(page), "reservations": reserved})
+    for name, reason in reserved.items():
+        say(f"not now   {name}: {reason}")
+    say(f"report: {page}")
     if open_:
         webbrowser.open(page.resolve().as_uri())
     if reserved:
@@ -66,11 +63,10 @@ def report(
 _SHOWN = 12
 
 
+@answering
 def compare(
     runs: list[Path] = arg(..., "Two or more run folders, oldest first."),
     html: Path | None = opt(None, "Write a page of the comparison of two runs here."),
-    json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Show differences with intervals, each run against the first, and what changed around them.
 
@@ -82,7 +78,7 @@ def compare(
 
     Example: fireassay compare run-v1 run-v2 --html changes.html
     """
-    starting("reading the runs", quiet=quiet or json)
+    starting("reading the runs")
     from fireassay.assessment.compare import pair_runs
     from fireassay.assessment.run.folder import reservations
     from fireassay.assessment.run.judging import read_judged
@@ -122,24 +118,17 @@ def compare(
             )
             moved = moved_answers(runs[0], run, pairs)
             write_text(html, comparison_html(first, second, comparison, set(pairs.changes), moved))
-        if not (json or quiet):
-            say(f"{runs[0]} → {run}")
-            say(f"  verdict: {verdicts[0]} → {verdicts[runs.index(run)]}")
-            _show_changes(comparison, pairs)
-    if json:
-        emit_json(found)
-    elif not quiet:
-        _show_end(html, reserved)
-    if any(reserved.values()):
-        raise typer.Exit(3)
-
-
-def _show_end(html: Path | None, reserved: dict[str, dict[str, str]]) -> None:
+        say(f"{runs[0]} → {run}")
+        say(f"  verdict: {verdicts[0]} → {verdicts[runs.index(run)]}")
+        _show_changes(comparison, pairs)
+    emit_json(found)
     if html is not None:
         say(f"page: {html}")
-    for run, reasons in reserved.items():
+    for name, reasons in reserved.items():
         for line in _sentences(reasons):
-            say(f"  not now: {run}, {line}")
+            say(f"  not now: {name}, {line}")
+    if any(reserved.values()):
+        raise typer.Exit(3)
 
 
 def _sentences(reserved: dict[str, str]) -> tuple[str, ...]:

@@ -7,15 +7,25 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fireassay.cli import options
-from fireassay.cli.console import at_work, emit_json, goes_on, loading, say, say_wrapped, starting
+from fireassay.cli.console import (
+    asked,
+    at_work,
+    emit_json,
+    goes_on,
+    loading,
+    say,
+    say_wrapped,
+    starting,
+)
 from fireassay.cli.loading import remember_configured
-from fireassay.cli.options import opt
+from fireassay.cli.options import answering, opt
 from fireassay.core.lazy import require
 
 if TYPE_CHECKING:
     from fireassay.assessment import RunOutcome
 
 
+@answering
 def run(
     config: Path = opt(Path("fireassay.toml"), "The configuration file."),
     only: list[str] | None = opt(None, "Run only this part (repeatable)."),
@@ -39,8 +49,6 @@ def run(
     no_samples: options.NoSamples = False,
     mlflow: bool = opt(False, "Log numbers, page and verdict to MLflow.", "--mlflow"),
     trust: options.Trust = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Run the parts that are not done yet, then write result.json and report.html.
 
@@ -49,18 +57,18 @@ def run(
 
     Example: fireassay run --only accuracy --max-minutes 10
     """
-    starting(f"reading {config}", quiet=quiet or json)
+    starting(f"reading {config}")
     with loading():
         from fireassay.assessment import read_config, run_assessment
 
-        asked = read_config(config)
+        read = read_config(config)
     if mlflow:
         require("mlflow", "mlflow", "run --mlflow")
     if trust:
-        remember_configured(asked)
+        remember_configured(read)
     with goes_on():
         outcome = run_assessment(
-            asked,
+            read,
             only=only,
             seed=seed,
             workers=workers,
@@ -73,22 +81,21 @@ def run(
             trust=trust,
             folder=output,
             accept_below_baseline=accept_below_baseline,
-            say=lambda line: say_wrapped(line, quiet=quiet or json),
-            progress=False if quiet or json else None,
+            say=say_wrapped,
+            progress=False if asked.silent else None,
         )
-    _show(outcome, json, quiet)
+    _show(outcome)
     if mlflow:
         from fireassay.assessment.mlflow import log_run
 
-        say(f"MLflow run: {log_run(outcome.folder)}", quiet=quiet or json)
+        say(f"MLflow run: {log_run(outcome.folder)}")
     raise typer.Exit(outcome.exit_code)
 
 
+@answering
 def demo(
     output: Path = opt(Path("fireassay-demo"), "The run folder.", "--output", "-o"),
     seed: options.Seed = 0,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Assess a small digits model and a clinical table, and write two offline reports.
 
@@ -97,29 +104,24 @@ def demo(
 
     Example: fireassay demo --output my-demo
     """
-    starting("training a small model on built-in digits", quiet=quiet or json)
+    starting("training a small model on built-in digits")
     from fireassay.assessment import run_demo
 
     with goes_on():
-        outcome = run_demo(
-            output,
-            seed=seed,
-            say=lambda line: say_wrapped(line, quiet=quiet or json),
-            progress=False if quiet or json else None,
-        )
-    _show(outcome, json, quiet)
-    if not (quiet or json):
-        say(f"report on a clinical table: {output / 'clinical' / 'report.html'}")
+        progress = False if asked.silent else None
+        outcome = run_demo(output, seed=seed, say=say_wrapped, progress=progress)
+    _show(outcome)
+    say(f"report on a clinical table: {output / 'clinical' / 'report.html'}")
 
 
-def _show(outcome: "RunOutcome", json: bool, quiet: bool) -> None:
+def _show(outcome: "RunOutcome") -> None:
     """Print what a run found: the whole document as JSON, or costs, answers and verdict."""
     from fireassay.assessment.plan.costs import in_words
     from fireassay.cli.console import show_answers
 
-    if json:
+    if asked.json:
         emit_json(outcome.report.document())
-    elif not quiet:
+    elif not asked.quiet:
         words = in_words(outcome.costs)
         if words is not None:
             say(words)
@@ -127,6 +129,7 @@ def _show(outcome: "RunOutcome", json: bool, quiet: bool) -> None:
         say(f"report: {outcome.folder / 'report.html'}")
 
 
+@answering
 def plan(
     config: options.Config = Path("fireassay.toml"),
     seed: options.FileSeed = None,
@@ -143,8 +146,6 @@ def plan(
         None, "With --power, what is assumed: NAME=NUMBER, e.g. limit=0.05."
     ),
     price: float | None = opt(None, "What a row costs: the plan in money, too.", min=0),
-    json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Show queries, labels, minutes, memory and disk of each part, from a few measured batches.
 
@@ -154,10 +155,10 @@ def plan(
     Example: fireassay plan --power bound --given limit=0.05 --given rate=0.02
     """
     if power is not None or given:
-        _how_many(power, given or [], config, json=json)
+        _how_many(power, given or [], config)
         return
-    starting("measuring a few batches", quiet=quiet or json)
-    with at_work("measuring the model", quiet=quiet or json):
+    starting("measuring a few batches")
+    with at_work("measuring the model"):
         with loading():
             from fireassay.assessment import make_plan, read_config
             from fireassay.assessment.plan.costs import in_words
@@ -172,11 +173,7 @@ def plan(
 
         planned = plan_like(planned, like)
     costs = read_costs(read.folder / read.run.folder)
-    if json:
-        emit_json({**planned.to_dict(), "costs": costs})
-        return
-    if quiet:
-        return
+    emit_json({**planned.to_dict(), "costs": costs})
     say(str(planned))
     if costs:
         say()
@@ -186,7 +183,7 @@ def plan(
             say(words)
 
 
-def _how_many(power: str | None, given: list[str], config: Path, *, json: bool) -> None:
+def _how_many(power: str | None, given: list[str], config: Path) -> None:
     """Answer one question about sizes; only the audit needs a project."""
     from fireassay.assessment import how_many, read_config
     from fireassay.core import ParameterError
@@ -208,10 +205,8 @@ def _how_many(power: str | None, given: list[str], config: Path, *, json: bool) 
         read = read_config(config)
         votes = None if read.data.votes is None else read_npy(read.folder / read.data.votes)
     found = how_many(power, numbers, votes=votes)
-    if json:
-        emit_json(asdict(found))
-    else:
-        say(str(found))
+    emit_json(asdict(found))
+    say(str(found))
 
 
 def _print_costs(costs: dict[str, dict[str, Any]]) -> None:

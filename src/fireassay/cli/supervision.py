@@ -8,9 +8,9 @@ import typer
 from typer import Option
 
 from fireassay.cli import options
-from fireassay.cli.console import emit, emit_json, flush, say
+from fireassay.cli.console import asked, emit, emit_json, flush, say
 from fireassay.cli.loading import is_table, load_rows, probe_words, probed
-from fireassay.cli.options import arg, opt
+from fireassay.cli.options import answering, arg, opt
 
 if TYPE_CHECKING:
     from fireassay.data import DataSet
@@ -34,7 +34,8 @@ Confidence = Annotated[float, Option("--confidence", help="Of promise and interv
 
 
 @app.command()
-def names(json: options.Json = False) -> None:
+@answering
+def names() -> None:
     """List the supervisors: what each is, and what it needs of a model.
 
     Example: fireassay supervision names
@@ -48,14 +49,13 @@ def names(json: options.Json = False) -> None:
         }
         for name, row in SUPERVISORS.items()
     }  # fmt: skip
-    if json:
-        emit_json(found)
-        return
+    emit_json(found)
     for name, about in found.items():
         say(f"{name:<32} {about['summary']}; needs {', '.join(about['needs'])}")
 
 
 @app.command()
+@answering
 def compare(
     model: str = opt(..., options.A_MODEL),
     train: Path = opt(..., _TRAIN),
@@ -74,8 +74,6 @@ def compare(
     trust: options.Trust = False,
     hang_minutes: options.HangMinutes = 30.0,
     seed: options.Seed = 0,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Compare supervisors on each kind of trouble.
 
@@ -115,17 +113,18 @@ def compare(
     )
     if output is not None:
         result.save(output)
-    if not json and not quiet:
+    if not asked.silent:
         shown = result.matrix().round(3).to_string(na_rep="n.a.")
         say(f"AUROC of each supervisor on each set:\n{shown}\n")
         table = result.frame().drop_duplicates("supervisor")
         for row in table[table["status"] != "done"].itertuples():
             say(f"{row.supervisor}: {row.status}: {row.reason}")
     evidence = with_own_hash(result.evidence(), classifier)
-    emit(probed(evidence, classifier, coded["train"].X), as_json=json, quiet=quiet)
+    emit(probed(evidence, classifier, coded["train"].X))
 
 
 @app.command()
+@answering
 def fit(
     name: str = arg(..., "A supervisor; see: fireassay supervision names."),
     model: str = opt(..., options.A_MODEL),
@@ -141,8 +140,6 @@ def fit(
     trust: options.Trust = False,
     hang_minutes: options.HangMinutes = 30.0,
     seed: options.Seed = 0,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Fit one supervisor, set its alarm threshold, and write both to a file.
 
@@ -172,18 +169,15 @@ def fit(
     supervisor.save(output)
     if onnx is not None:
         to_onnx(supervisor, onnx)
-    if json:
-        emit_json(described(supervisor))
-    else:
-        say(
-            f"{name}: alarm above {limit:.6g}; with {percent(confidence)} "
-            f"confidence at most {percent(false_alarm, 1)} false alarms "
-            f"({len(fresh)} nominal rows). Written to {output}.",
-            quiet=quiet,
-        )
+    emit_json(described(supervisor))
+    say(
+        f"{name}: alarm above {limit:.6g}; with {percent(confidence)} confidence at most "
+        f"{percent(false_alarm, 1)} false alarms ({len(fresh)} nominal rows). Written to {output}."
+    )
 
 
 @app.command()
+@answering
 def score(
     monitor: Path = arg(..., "File written by: fireassay supervision fit."),
     data: str = arg(..., "Rows (npz, csv, …), or '-' to read JSON lines as they come."),
@@ -192,8 +186,6 @@ def score(
     model_output: options.ModelOutput = "probabilities",
     trust: options.Trust = False,
     hang_minutes: options.HangMinutes = 30.0,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Score inputs with a fitted supervisor: one score and one alarm each.
 
@@ -217,7 +209,7 @@ def score(
     rule = getattr(supervisor, "rule_", None)
     limit = None if rule is None else rule.threshold
     if data == "-":
-        alarms = _stream(supervisor, classifier, limit, quiet)
+        alarms = _stream(supervisor, classifier, limit)
     else:
         given = _like(Path(data), supervisor.feature_names_, classifier, label=False)
         classifier, coded = coded_sets(classifier, {"rows": given})
@@ -227,15 +219,13 @@ def score(
         scores = supervisor.score(X)
         rows = [_row(i, float(value), limit) for i, value in enumerate(scores)]
         alarms = sum(bool(row["alarm"]) for row in rows)
-        if json:
-            about = {"supervisor": supervisor.name, "threshold": limit, "reproducible": same}
-            emit_json({**about, "rows": rows})
-        else:
-            for row in rows:
-                mark = "  ALARM" if row["alarm"] else ""
-                say(f"{row['row']}  {row['score']:.6g}{mark}", quiet=quiet)
-            say(f"{alarms} of {len(rows)} inputs raised an alarm.", quiet=quiet)
-            say(f"Same answer twice: {same['status']}. {same['check']}", quiet=quiet)
+        about = {"supervisor": supervisor.name, "threshold": limit, "reproducible": same}
+        emit_json({**about, "rows": rows})
+        for row in rows:
+            mark = "  ALARM" if row["alarm"] else ""
+            say(f"{row['row']}  {row['score']:.6g}{mark}")
+        say(f"{alarms} of {len(rows)} inputs raised an alarm.")
+        say(f"Same answer twice: {same['status']}. {same['check']}")
     raise typer.Exit(1 if alarms else 0)
 
 
@@ -280,7 +270,7 @@ def _row(number: int, value: float, limit: float | None) -> dict[str, Any]:
     return {"row": number, "score": value, "alarm": None if limit is None else value > limit}
 
 
-def _stream(supervisor: Any, classifier: Any, limit: float | None, quiet: bool) -> int:
+def _stream(supervisor: Any, classifier: Any, limit: float | None) -> int:
     """Score lines one by one; a line that is no row is answered with its error."""
     import json
     import sys
@@ -300,7 +290,7 @@ def _stream(supervisor: Any, classifier: Any, limit: float | None, quiet: bool) 
         else:
             answer = _row(number, value, limit)
             alarms += bool(answer["alarm"])
-        say(dumps(answer), quiet=quiet)
+        say(dumps(answer), quiet=asked.quiet)
         flush()
     return alarms
 

@@ -7,9 +7,9 @@ import typer
 from typer import Argument, Option
 
 from fireassay.cli import options
-from fireassay.cli.console import emit, emit_json, say
+from fireassay.cli.console import asked, emit, emit_json, say
 from fireassay.cli.loading import load_rows, probed, remember
-from fireassay.cli.options import arg, opt, read_attack, read_defence, read_value
+from fireassay.cli.options import answering, arg, opt, read_attack, read_defence, read_value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +27,7 @@ Groups = Annotated[str | None, Option("--groups", help="Column of rows that belo
 
 
 @app.command()
+@answering
 def model(
     model: str = arg(..., "A model file, http:// address or package:name."),
     data: Path = arg(..., "Labelled test samples (npz, CSV, Parquet, idx)."),
@@ -60,8 +61,6 @@ def model(
     hang_minutes: options.HangMinutes = 30.0,
     output: options.Output = None,
     seed: options.Seed = 0,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Attack a model and show how long samples stand.
 
@@ -111,18 +110,17 @@ def model(
     if output is not None:
         _write(found.frame(), output)
     evidence = with_own_hash(found.evidence(), context.model)
-    emit(probed(evidence, context.model, rows.X), as_json=as_json, quiet=quiet)
+    emit(probed(evidence, context.model, rows.X))
 
 
 @app.command()
+@answering
 def fit(
     rows: Rows,
     covariate: Covariates = None,
     family: str = opt("weibull", "A family of survival.FAMILIES (see names)."),
     groups: Groups = None,
     output: options.Output = None,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Fit time to failure on covariates.
 
@@ -133,20 +131,18 @@ def fit(
     fitted = survival.fit(_read(rows), family, covariate or [], groups)
     if output is not None:
         fitted.save(output)
-    emit(fitted.evidence(), as_json=as_json, quiet=quiet)
-    if not as_json and not quiet:
-        say(fitted.coefficients.to_string(float_format="{:.4g}".format))
+    emit(fitted.evidence())
+    say(fitted.coefficients.to_string(float_format="{:.4g}".format))
 
 
 @app.command()
+@answering
 def compare(
     rows: Rows,
     covariate: Covariates = None,
     test_share: float = opt(0.2, "Share kept for the test part."),
     groups: Groups = "model_id",
     seed: options.Seed = 0,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Compare all families on a training and a test part.
 
@@ -157,21 +153,18 @@ def compare(
     found = survival.compare(
         _read(rows), test_share=test_share, covariates=covariate, groups=groups, seed=seed
     )
-    emit(found.evidence(), as_json=as_json, quiet=quiet)
-    if not as_json:
-        shown = found.frame().drop(columns="note")
-        say(shown.to_string(float_format="{:.3f}".format), quiet=quiet)
+    emit(found.evidence())
+    say(found.frame().drop(columns="note").to_string(float_format="{:.3f}".format))
 
 
 @app.command()
+@answering
 def plan(
     time_ratio: float = opt(1.2, "The factor worth seeing."),
     power: float = opt(0.8, "Probability of seeing it."),
     failure_share: float = opt(0.5, "Share failing within the budget."),
     between_model_sd: float = opt(0.0, "Spread of log time of models."),
     samples_per_model: int = opt(100, "", min=1),
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """How many samples and models a comparison needs.
 
@@ -188,14 +181,13 @@ def plan(
         between_model_sd=between_model_sd,
         samples_per_model=samples_per_model,
     )
-    if as_json:
-        emit_json(dataclasses.asdict(found))
-        return
-    say(found.frame().to_string(float_format="{:.3g}".format), quiet=quiet)
-    say(f"models per arm: {found.models} (of {found.samples_per_model} samples)", quiet=quiet)
+    emit_json(dataclasses.asdict(found))
+    say(found.frame().to_string(float_format="{:.3g}".format))
+    say(f"models per arm: {found.models} (of {found.samples_per_model} samples)")
 
 
 @app.command()
+@answering
 def campaign(
     config: Path = arg(..., "The campaign's TOML file."),
     store: Path = opt(..., "Run folder; a killed run goes on from it."),
@@ -205,8 +197,6 @@ def campaign(
     report: Path | None = opt(None, "Write tables, charts and conclusions as one HTML page."),
     sample: float | None = opt(None, "Share of the trials to run, drawn at random."),
     trust: options.Trust = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Train, defend and attack models; finished trials are never run twice.
 
@@ -226,22 +216,21 @@ def campaign(
         cluster=cluster,
         sample=sample,
         trust=trust,
-        progress=False if quiet else None,
+        progress=False if asked.quiet else None,
     )
     if output is not None:
         _write(found.frame(), output)
     evidence = found.evidence()
     if report is not None:
         Report([evidence], title=f"Campaign {config.stem}").to_html(report)
-    emit(evidence, as_json=as_json, quiet=quiet)
-    if not as_json:
-        for claim in evidence.claims:
-            verdict = {True: "Yes: ", False: "No: ", None: ""}[claim.holds]
-            say(verdict + claim.text, quiet=quiet)
+    emit(evidence)
+    for claim in evidence.claims:
+        say({True: "Yes: ", False: "No: ", None: ""}[claim.holds] + claim.text)
 
 
 @app.command()
-def names(as_json: options.Json = False, quiet: options.Quiet = False) -> None:
+@answering
+def names() -> None:
     """List attacks, defences and families by name.
 
     Example: fireassay survival names
@@ -254,13 +243,11 @@ def names(as_json: options.Json = False, quiet: options.Quiet = False) -> None:
         "attacks": ATTACKS, "defences": DEFENCES, "families": FAMILIES,
     }  # fmt: skip
     found = {kind: {row.name: row.summary for row in t.values()} for kind, t in tables.items()}
-    if as_json:
-        emit_json(found)
-        return
+    emit_json(found)
     for kind, summaries in found.items():
-        say(f"{kind}:", quiet=quiet)
+        say(f"{kind}:")
         for name, summary in summaries.items():
-            say(f"  {name:<14}{summary}", quiet=quiet)
+            say(f"  {name:<14}{summary}")
 
 
 def _read(path: Path) -> "pd.DataFrame":

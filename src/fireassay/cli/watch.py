@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fireassay.cli.console import emit_json, say, starting
-from fireassay.cli.options import Config, Json, ModelOutput, Quiet, Seed, Trust, arg, opt
+from fireassay.cli.options import Config, ModelOutput, Seed, Trust, answering, arg, opt
 
 if TYPE_CHECKING:
     from fireassay.assessment.watch.watch import Watch
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _SAVING = 5.0
 
 
+@answering
 def watch(
     source: str = arg(..., "A .csv or .jsonl that grows, a folder of these, or - (stdin)."),
     model: str | None = opt(None, "The model; left out: the configuration's."),
@@ -43,8 +44,6 @@ def watch(
     output_kind: ModelOutput = "probabilities",
     trust: Trust = False,
     seed: Seed = 0,
-    json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Follow rows and labels as they come: how often it is wrong now, and alarms.
 
@@ -58,7 +57,7 @@ def watch(
     """
     import sys
 
-    starting(f"following {source}", quiet=quiet or json)
+    starting(f"following {source}")
     from fireassay.assessment.watch.lines import Columns
     from fireassay.assessment.watch.page import write_page
     from fireassay.assessment.watch.predictions import watch_predictions
@@ -90,12 +89,12 @@ def watch(
         try:
             _go(watching, lines, source, follow=follow, every=every)
         except KeyboardInterrupt:
-            say("stopped; the same command goes on.", quiet=quiet or json)
+            say("stopped; the same command goes on.")
         watching.save()
         write_page(watching, source, refresh)
     finally:
         lock.release()
-    _tell(watching, json=json, quiet=quiet)
+    _tell(watching)
     raise typer.Exit(watching.exit_code)
 
 
@@ -188,20 +187,18 @@ def _watch(
     return Watch(monitor, LineReader(rows, columns), output, about, remember)
 
 
-def _tell(watching: "Watch", *, json: bool, quiet: bool) -> None:
+def _tell(watching: "Watch") -> None:
     from dataclasses import asdict
 
-    if json:
-        head = {"headline": watching.headline, "exit_code": watching.exit_code}
-        tail = {"lines": watching.cursor.lines, "waiting": len(watching.answers)}
-        seen = asdict(watching.state) | asdict(watching.counts)
-        emit_json(head | seen | tail | {"limit": watching.monitor.limit})
-    elif not quiet:
-        say(watching.headline)
-        state, counts = watching.state, watching.counts
-        say(f"  {state.n_rows:,} rows, {state.n_labels:,} labels, {state.n_errors:,} wrong")
-        if counts.unmatched:
-            say(f"  {counts.unmatched:,} labels of rows that are not known")
-        if counts.refused:
-            say(f"  {counts.refused:,} lines refused; the last: {counts.last_refusal}")
-        say(f"  {watching.folder / 'watch.html'}")
+    state, counts = watching.state, watching.counts
+    head = {"headline": watching.headline, "exit_code": watching.exit_code}
+    tail = {"lines": watching.cursor.lines, "waiting": len(watching.answers)}
+    limit = {"limit": watching.monitor.limit}
+    emit_json(head | asdict(state) | asdict(counts) | tail | limit)
+    say(watching.headline)
+    say(f"  {state.n_rows:,} rows, {state.n_labels:,} labels, {state.n_errors:,} wrong")
+    if counts.unmatched:
+        say(f"  {counts.unmatched:,} labels of rows that are not known")
+    if counts.refused:
+        say(f"  {counts.refused:,} lines refused; the last: {counts.last_refusal}")
+    say(f"  {watching.folder / 'watch.html'}")
