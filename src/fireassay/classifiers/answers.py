@@ -169,10 +169,10 @@ def choose_output(shapes: Mapping[str, Sequence[Any] | None], *, labels: bool, s
         candidates = named or candidates
     boxes = any("box" in name.lower() for name in names)
     if len(candidates) != 1 or boxes:
+        listed = (", ".join(names[:8]) or "none") + (" (an object detector?)" if boxes else "")
         raise ModelError(
             SUPPORTED,
-            got=f"{source!r} with the outputs {', '.join(names[:8]) or 'none'}"
-            + (" (an object detector?)" if boxes else ""),
+            got=f"{source!r} with the outputs {listed}",
             do="Export the model with the probabilities or logits as its only output.",
         )
     return candidates[0]
@@ -187,14 +187,9 @@ def probabilities(
 
 
 def named_probabilities(
-    raw: Any,
-    *,
-    output: str,
-    n: int,
-    classes: Sequence[Any] | None,
-    first_row: int = 0,
+    raw: Any, *, output: str, n: int, classes: Sequence[Any] | None, first_row: int = 0,
     declared: bool = True,
-) -> tuple[Probabilities, tuple[Any, ...] | None]:
+) -> tuple[Probabilities, tuple[Any, ...] | None]:  # fmt: skip
     """As `probabilities`, with the column names, if any; ordered by the ``declared`` classes."""
     form = opened(raw, output, n, classes)
     array, output = as_array(form.array), form.output
@@ -205,17 +200,11 @@ def named_probabilities(
     names = form.names
     if names is not None and classes is not None and (declared or set(classes) == set(names)):
         array, names = in_order(array, names, classes), None
-    return _of_array(array, output, n=n, n_classes=n_classes, first_row=first_row), names
-
-
-def _of_array(
-    array: NDArray[Any], output: str, *, n: int, n_classes: int | None, first_row: int
-) -> Probabilities:
-    if output == "logits":
-        # What comes of a softmax needs no check; it is divided once more, as all answers are.
-        found = softmax(checked_logits(array, n=n, n_classes=n_classes, first_row=first_row))
-        return np.asarray(found / found.sum(axis=1, keepdims=True))
-    return _checked(array, n=n, n_classes=n_classes, first_row=first_row)
+    if output != "logits":
+        return _checked(array, n=n, n_classes=n_classes, first_row=first_row), names
+    # What comes of a softmax needs no check; it is divided once more, as all answers are.
+    found = softmax(checked_logits(array, n=n, n_classes=n_classes, first_row=first_row))
+    return np.asarray(found / found.sum(axis=1, keepdims=True)), names
 
 
 def as_array(raw: Any) -> NDArray[Any]:
@@ -307,11 +296,10 @@ def one_hot(array: NDArray[Any], classes: Sequence[Any] | None, n: int) -> Float
 
 def labels_of(probabilities: Probabilities, classes: Sequence[Any]) -> NDArray[Any]:
     """The most probable class of each row, as an array of class labels."""
-    kinds = {type(label) for label in classes}
-    names = np.array(classes) if len(kinds) == 1 else np.array([*classes, None], dtype=object)[:-1]
-    if names.ndim != 1:
-        names = np.empty(len(classes), dtype=object)
-        names[:] = classes
+    names = np.empty(len(classes), dtype=object)
+    names[:] = classes
+    if len({type(label) for label in classes}) == 1 and np.array(classes).ndim == 1:
+        names = np.array(classes)
     labels: NDArray[Any] = names[probabilities.argmax(axis=1)]
     return labels
 

@@ -114,6 +114,17 @@ def flattened(array: NDArray[Any], n_features: int, model: str) -> NDArray[Any]:
     return array.reshape(len(array), -1)
 
 
+def checked_layers(layers: Sequence[str], known: Sequence[str]) -> list[str]:
+    """The names of layers to read, or of one; at least one, all of them known."""
+    names = [layers] if isinstance(layers, str) else list(layers)
+    unknown = [name for name in names if name not in known]
+    if unknown or not names:
+        raise ParameterError(
+            f"Layers must be among {', '.join(known[:20])}.", got=repr(unknown or names)
+        )
+    return names
+
+
 def refuse_masked(X: Any) -> None:
     """Refuse masked arrays: what is hidden in them would be sent as if it were there."""
     if np.ma.isMaskedArray(X):

@@ -116,34 +116,22 @@ class Executor:
         check_choice(on_error, "on_error", ("raise", "return"))
         listed, shared = list(rows), dict(shared or {})
         store = self.kept or self.store
-        if store is None:
-            journal: _NoJournal | _Journal = _NoJournal(len(listed))
-        else:
-            journal = _Journal(store, task, listed, shared, name)
+        journal = _Journal(store, task, listed, shared, name)
         waiting = self._within_budget((i, listed[i]) for i in journal.waiting)
         results, failures = dict(journal.known), list[Failure]()
-        with (
-            orderly_termination(),
-            contextlib.closing(
-                self._outcomes(task, waiting, shared, len(journal.waiting), seconds)
-            ) as outcomes,
-        ):
+        made = self._outcomes(task, waiting, shared, len(journal.waiting), seconds)
+        with orderly_termination(), contextlib.closing(made) as outcomes:
             for outcome in self._watched(outcomes, len(listed), len(results), name):
                 results[outcome.position] = journal.value(outcome)
                 if outcome.failure is not None:
                     failures.append(outcome.failure)
-        self._check_complete(results, journal, failures, name, on_error)
+        self._check_complete(results, len(set(journal.first)), failures, name, on_error)
         return [results[first] for first in journal.first]
 
     def _check_complete(
-        self,
-        results: Mapping[int, Any],
-        journal: "_NoJournal | _Journal",
-        failures: list[Failure],
-        name: str,
+        self, results: Mapping[int, Any], total: int, failures: list[Failure], name: str,
         on_error: str,
-    ) -> None:
-        total = len(set(journal.first))
+    ) -> None:  # fmt: skip
         if failures and on_error == "raise":
             failures.sort(key=lambda failure: failure.position)
             listed = ExecutionError.listing(failures, total, name)
@@ -158,13 +146,9 @@ class Executor:
             )
 
     def _outcomes(
-        self,
-        task: Task,
-        rows: Iterator[tuple[int, Any]],
-        shared: Mapping[str, Any],
-        waiting: int,
+        self, task: Task, rows: Iterator[tuple[int, Any]], shared: Mapping[str, Any], waiting: int,
         seconds: float | None,
-    ) -> Generator[Outcome, None, None]:
+    ) -> Generator[Outcome, None, None]:  # fmt: skip
         if self.is_alone:
             return run_serial(task, rows, shared)
         if self.cluster is None and self.workers == ALL_CORES:
@@ -177,13 +161,9 @@ class Executor:
         return _counted(run_on_cluster(task, rows, found, self.cluster), found)
 
     def _when_worth(
-        self,
-        task: Task,
-        rows: Iterator[tuple[int, Any]],
-        shared: Mapping[str, Any],
-        waiting: int,
+        self, task: Task, rows: Iterator[tuple[int, Any]], shared: Mapping[str, Any], waiting: int,
         left: float | None,
-    ) -> Generator[Outcome, None, None]:
+    ) -> Generator[Outcome, None, None]:  # fmt: skip
         """Here, task by task, until what is left is long enough for other processes to start."""
         started = time.perf_counter()
         for done in range(waiting):
@@ -228,41 +208,33 @@ def _counted(
             yield outcome
 
 
-class _NoJournal:
-    """Every row is run; nothing is kept."""
-
-    def __init__(self, n: int) -> None:
-        self.first: Sequence[int] = range(n)
-        self.waiting: Sequence[int] = range(n)
-        self.known: Mapping[int, Any] = {}
-
-    def value(self, outcome: Outcome) -> Any:
-        return outcome.value if outcome.failure is None else outcome.failure
-
-
 class _Journal:
-    """Rows that are done are read from the store; equal rows are run once."""
+    """Rows that are done are read from the store, and equal rows are run once; without one: all."""
 
     def __init__(
-        self,
-        store: RunStore | ContentStore,
-        task: Task,
-        rows: list[Any],
-        shared: Mapping[str, Any],
-        name: str,
-    ) -> None:
+        self, store: RunStore | ContentStore | None, task: Task, rows: list[Any],
+        shared: Mapping[str, Any], name: str,
+    ) -> None:  # fmt: skip
         self._store = store
+        self.known: Mapping[int, Any] = {}
+        self.first: Sequence[int] = range(len(rows))
+        self.waiting: Sequence[int] = self.first
+        if store is None:
+            return
         self._ids = task_ids(task, rows, shared)
         position: dict[str, int] = {}
-        self.first: Sequence[int] = [position.setdefault(id_, i) for i, id_ in enumerate(self._ids)]
+        self.first = [position.setdefault(id_, i) for i, id_ in enumerate(self._ids)]
         done = store.finished(list(position))
-        self.known: Mapping[int, Any] = {position[id_]: value for id_, value in done.items()}
-        self.waiting: Sequence[int] = [i for id_, i in position.items() if id_ not in done]
+        self.known = {position[id_]: value for id_, value in done.items()}
+        self.waiting = [i for id_, i in position.items() if id_ not in done]
         store.expect((self._ids[i] for i in self.waiting), name, function_name(task))
 
     def value(self, outcome: Outcome) -> Any:
+        failure = outcome.failure
+        if self._store is None:
+            return failure or outcome.value
         id_ = self._ids[outcome.position]
-        if outcome.failure is not None:
-            self._store.record_failure(id_, outcome.failure.details, outcome.seconds)
-            return outcome.failure
-        return self._store.record(id_, outcome.value, outcome.seconds)
+        if failure is None:
+            return self._store.record(id_, outcome.value, outcome.seconds)
+        self._store.record_failure(id_, failure.details, outcome.seconds)
+        return failure

@@ -49,14 +49,9 @@ def start_run(project: Project) -> None:
             refuse_link(folder / name)
         with open(folder / LOG, "wb") as log:
             process = subprocess.Popen(  # noqa: S603 - our own program
-                _command("run", project),
-                cwd=_working_folder(project),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env=_environment(),
-                start_new_session=True,
-            )
+                _command("run", project), **_process(project), stdout=log,
+                stderr=subprocess.STDOUT, start_new_session=True,
+            )  # fmt: skip
         _children[process.pid] = process
         threading.Thread(target=_see_off, args=(process,), daemon=True).start()
         told = {"process": process.pid, "mark": process_mark(process.pid), "at": time.time()}
@@ -83,14 +78,9 @@ def plan_of(project: Project) -> dict[str, Any]:
     """What ``fireassay plan`` says of a project, in a process of its own."""
     try:
         done = subprocess.run(  # noqa: S603 - our own program
-            [*_command("plan", project), "--json"],
-            cwd=_working_folder(project),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            env=_environment(),
-            timeout=_PLAN_S,
-            check=False,
-        )
+            [*_command("plan", project), "--json"], **_process(project), capture_output=True,
+            timeout=_PLAN_S, check=False,
+        )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise DataError(
             f"A plan must be there within {_PLAN_S // 60} minutes.", got="no answer of the model"
@@ -194,6 +184,11 @@ def _see_off(process: "subprocess.Popen[bytes]") -> None:
 
 def _command(what: str, project: Project) -> list[str]:
     return [sys.executable, "-P", "-m", "fireassay", what, "--config", str(project.file)]
+
+
+def _process(project: Project) -> dict[str, Any]:
+    stdin = subprocess.DEVNULL
+    return {"cwd": _working_folder(project), "stdin": stdin, "env": _environment()}
 
 
 def _working_folder(project: Project) -> Path:

@@ -94,24 +94,14 @@ def numbers(rows: SampleSet, facet: str) -> tuple[Any, float, float]:
 
 def mask_of(rows: SampleSet, facet: str, value: str) -> Mask:
     """The rows that one filter lets through."""
-    columns = rows.columns
-    if facet in ("truth", "said"):
-        known = rows.classes
-        code = known.index(value) if value in known else -1 if value == "not known" else -2
-        return np.equal(columns[facet], code)
-    if facet == "right":
-        return np.equal(_right(rows), RIGHT.index(value)) if value in RIGHT else _none(rows)
-    if facet in ("part", "mark"):
-        known = rows.facts["parts" if facet == "part" else "marks"]
-        return rows.flags(value) if value in known else _none(rows)
-    if facet == "dataset":
-        wanted = int(value) if value.isascii() and value.isdecimal() and len(value) < 6 else -1
-        return np.equal(columns["dataset"], wanted)
-    if facet.startswith("slice."):
-        told = rows.slices[facet.removeprefix("slice.")]
-        levels = told["levels"]
-        code = levels.index(value) if value in levels else -1
-        return np.equal(columns[told["column"]], code)
+    if not is_number(facet):
+        values, codes = _coded(rows, facet)
+        if codes is None:
+            return rows.flags(value) if value in values else _none(rows)
+        unknown = value == "not known" and facet in ("truth", "said")
+        if value not in values and not unknown and not facet.startswith("slice."):
+            return _none(rows)
+        return np.asarray(codes) == (values.index(value) if value in values else -1)
     low, high = _ends(value)
     column, _, top = numbers(rows, facet)
     held = np.asarray(column)
@@ -165,6 +155,7 @@ def order_of(rows: SampleSet, found: Mask | None, sort: str) -> IntArray | range
 
 
 def _coded(rows: SampleSet, facet: str) -> tuple[list[str], Any]:
+    """The values of a facet, and which of them each row has; None where a row may have several."""
     if facet in ("truth", "said"):
         return rows.classes, np.asarray(rows.columns[facet])
     if facet == "right":

@@ -3,6 +3,7 @@
 No library is imported unless an object or a file is of it.
 """
 
+import functools
 import hashlib
 import tempfile
 from collections.abc import Callable
@@ -22,22 +23,14 @@ from fireassay.core.threads import one_blas_thread
 
 @dataclass(frozen=True)
 class Library:
-    """How models of one library are known, asked and told apart.
+    """How models of one library are known, asked and told apart."""
 
-    Attributes:
-        package, kind: Where a class of the object's family lives, and its name.
-        ask: The answer of an object to a block of rows.
-        content: What identifies an object: arrays and plain values.
-        load: An object from a trusted file.
-        texts: Whether rows are texts.
-    """
-
-    package: str
-    kind: str
-    ask: Callable[[Any, Any], Any]
-    content: Callable[[Any], Any]
-    load: Callable[[Path], Any] | None = None
-    texts: bool = False
+    package: str  # where a class of the object's family lives
+    kind: str  # name of that class
+    ask: Callable[[Any, Any], Any]  # the answer of an object to a block of rows
+    content: Callable[[Any], Any]  # what identifies an object: arrays and plain values
+    load: Callable[[Path], Any] | None = None  # an object from a trusted file
+    texts: bool = False  # whether rows are texts
 
 
 class LibraryClassifier(BaseClassifier):
@@ -113,27 +106,16 @@ def adapt_file(path: Path, library: str, **options: Any) -> Any:
     return LibraryClassifier(model, path=path.resolve(), **options)
 
 
-def adapt_keras(path: Path, **options: Any) -> Any:
-    """The network in a ``.keras`` or ``.h5`` file."""
-    return adapt_file(path, "keras", **options)
-
-
-def adapt_catboost(path: Path, **options: Any) -> Any:
-    """The model in a ``.cbm`` file."""
-    return adapt_file(path, "catboost", **options)
-
-
-def adapt_fasttext(path: Path, **options: Any) -> Any:
-    """The model in a ``.ftz`` or ``.bin`` file."""
-    return adapt_file(path, "fasttext", **options)
+adapt_keras = functools.partial(adapt_file, library="keras")  # .keras, .h5
+adapt_catboost = functools.partial(adapt_file, library="catboost")  # .cbm
+adapt_fasttext = functools.partial(adapt_file, library="fasttext")  # .ftz, .bin
 
 
 def _library_of(obj: Any) -> str:
     for name, library in LIBRARIES.items():
-        for kind in type(obj).__mro__:
-            at_home = f"{kind.__module__}.".startswith(f"{library.package}.")
-            if at_home and kind.__name__ == library.kind:
-                return "" if hasattr(obj, "predict_proba") else name
+        kinds = [k for k in type(obj).__mro__ if k.__name__ == library.kind]
+        if any(f"{kind.__module__}.".startswith(f"{library.package}.") for kind in kinds):
+            return "" if hasattr(obj, "predict_proba") else name
     return ""
 
 
@@ -160,11 +142,12 @@ def _ask_fasttext(model: Any, texts: Any) -> Any:
     # Below zero, or a hierarchical softmax leaves out what is nearly impossible.
     lines = [" ".join(str(text).split()) for text in texts]
     answers = [model.predict(line, k=-1, threshold=-1.0) for line in lines]
-    rows = [
-        {label.removeprefix("__label__"): float(p) for label, p in zip(*row, strict=True)}
-        for row in answers
+    rows = [dict(zip(*row, strict=True)) for row in answers]
+    totals = [sum(map(float, row.values())) for row in rows]
+    return [
+        {label.removeprefix("__label__"): float(p) / total for label, p in row.items()}
+        for row, total in zip(rows, totals, strict=True)
     ]
-    return [{name: p / sum(row.values()) for name, p in row.items()} for row in rows]
 
 
 def _saved_bytes(model: Any) -> bytes:

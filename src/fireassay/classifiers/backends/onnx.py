@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers.answers import choose_output
 from fireassay.classifiers.base import BaseClassifier
-from fireassay.classifiers.declared import SUPPORTED
+from fireassay.classifiers.declared import SUPPORTED, checked_layers
 from fireassay.classifiers.wrapping_examples import wrapper_of_inputs
 from fireassay.core.errors import DataError, ModelError, ParameterError
 from fireassay.core.lazy import is_installed, require
@@ -206,13 +206,7 @@ class OnnxClassifier(BaseClassifier):
 
     def activations(self, X: ArrayLike, layers: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """The named values of the graph, float32 of shape ``(n, ...)``."""
-        names = (layers,) if isinstance(layers, str) else tuple(layers)
-        known = self.layers
-        unknown = [name for name in names if name not in known]
-        if unknown or not names:
-            raise ParameterError(
-                f"Layers must be among {', '.join(known[:20])}.", got=repr(unknown or names)
-            )
+        names = tuple(checked_layers(layers, self.layers))
         session = self._session(names)
 
         def read(block: NDArray[Any]) -> tuple[NDArray[np.float32], ...]:

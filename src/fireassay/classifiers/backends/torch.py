@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers.backends.torch_gradients import TorchForward, TorchGradients
-from fireassay.core.errors import ModelError, ParameterError
+from fireassay.classifiers.declared import checked_layers
+from fireassay.core.errors import ModelError
 from fireassay.core.lazy import require
 from fireassay.core.threads import one_torch_thread
 
@@ -28,12 +29,7 @@ class TorchLabels(TorchForward):
 
     def activations(self, X: ArrayLike, layers: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """The (last) output of each named submodule, float32 of shape ``(n, ...)``."""
-        names = [layers] if isinstance(layers, str) else list(layers)
-        unknown = [name for name in names if name not in self.layers]
-        if unknown or not names:
-            raise ParameterError(
-                f"Layers must be among {', '.join(self.layers[:20])}.", got=repr(unknown or names)
-            )
+        names = checked_layers(layers, self.layers)
         call = partial(self._activations_of_block, names=names)
         joined = self._in_blocks(None, call, self._checked_input(X))
         return dict(zip(names, joined, strict=True))
