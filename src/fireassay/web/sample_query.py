@@ -101,14 +101,14 @@ def mask_of(rows: SampleSet, facet: str, value: str) -> Mask:
         unknown = value == "not known" and facet in ("truth", "said")
         if value not in values and not unknown and not facet.startswith("slice."):
             return _none(rows)
-        return np.asarray(codes) == (values.index(value) if value in values else -1)
+        found: Mask = codes == (values.index(value) if value in values else -1)
+        return found
     low, high = _ends(value)
     column, _, top = numbers(rows, facet)
     held = np.asarray(column)
     # The last bar of a histogram holds its upper end, too.
     below = held <= np.float32(high) if high >= np.float32(top) else held < np.float32(high)
-    found: Mask = (held >= np.float32(low)) & below
-    return found
+    return (held >= np.float32(low)) & below
 
 
 def counted(rows: SampleSet, facet: str, mask: Mask | None, chosen: str | None) -> Facet:
