@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import fireassay as fa
-from fireassay.classifiers.wrapping_examples import TFLITE, wrapper_of_inputs
+from fireassay.classifiers.model_file import TFLITE, wrapper_of_inputs
 from fireassay.core import ModelError
 
 PAGE = Path(__file__).parents[2] / "docs" / "models.md"

@@ -1,7 +1,6 @@
 import numpy as np
 
-from fireassay.engine.labels.book import LabelBook
-from fireassay.engine.labels.twice_labelled import twice_labelled
+from fireassay.engine.labels.book import LabelBook, twice_labelled
 from fireassay.web.queue import read_queue, write_queue
 from fireassay.web.queue_state import in_order
 

@@ -14,8 +14,7 @@ pytest.importorskip("fastapi")
 pytestmark = pytest.mark.extras
 
 from fireassay.core import DataError  # noqa: E402
-from fireassay.web.label_table import labels  # noqa: E402
-from fireassay.web.queue import read_queue  # noqa: E402
+from fireassay.web.queue import labels, read_queue  # noqa: E402
 from fireassay.web.sample_query import Query, counted, mask_of  # noqa: E402
 from fireassay.web.sample_rows import (  # noqa: E402
     neighbours,

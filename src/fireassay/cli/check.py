@@ -1,4 +1,4 @@
-"""``fireassay check``: judge a run's numbers against limits, for people and for CI."""
+"""``fireassay check`` and ``lock``: judge a run against limits, fix them before."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -141,3 +141,27 @@ def _show(one: "CheckedRun") -> None:
         say(f"Do next: {action}")
     if not one.verdict.checks:
         say("Set limits with --max, --min or a [gates] table.")
+
+
+@answering
+def lock(
+    config: Path = opt(Path("fireassay.toml"), "The configuration file."),
+    amend: bool = opt(False, "Replace the protocol; the old one is kept inside.", "--amend"),
+    reason: str = opt("", "Why the protocol is amended."),
+) -> None:
+    """Write fireassay-protocol.json: limits, threshold, unit, parts, settings and seed.
+
+    Hashes of the data join at the first reading. Afterwards every verdict says whether its limits
+    were locked before the first look.
+
+    Example: fireassay lock --config fireassay.toml
+    """
+    from fireassay.assessment import read_config
+    from fireassay.assessment.run.protocol import FILE, write_protocol
+
+    read = read_config(config)
+    made = write_protocol(read, amend=amend, reason=reason)
+    path = read.folder / FILE
+    emit_json({"protocol": str(path), "sha256": made.sha256, "amended": len(made.earlier)})
+    say(f"locked: {path}")
+    say(f"SHA-256: {made.sha256}")

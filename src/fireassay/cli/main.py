@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from fireassay.cli import ambiguity, label, supervision, survival
-from fireassay.cli.check import check
+from fireassay.cli.check import check, lock
 from fireassay.cli.console import only_answers, say, starting, warn
 from fireassay.cli.curation import curation
 from fireassay.cli.discovery import discovery
@@ -21,7 +21,6 @@ from fireassay.cli.dossier import bundle, cite, dossier, schema, verify
 from fireassay.cli.init import init
 from fireassay.cli.judge import judge
 from fireassay.cli.label import serve
-from fireassay.cli.lock import lock
 from fireassay.cli.options import opt
 from fireassay.cli.reliability import reliability
 from fireassay.cli.report import compare, report

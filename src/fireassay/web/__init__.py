@@ -6,8 +6,7 @@ from fireassay.core.lazy import lazy_names
 
 # By name, so that queues can be made and read where the app's extra is not installed.
 if TYPE_CHECKING:
-    from fireassay.web.label_table import labels
-    from fireassay.web.queue import Queue, read_queue, write_queue
+    from fireassay.web.queue import Queue, labels, read_queue, write_queue
     from fireassay.web.queue_sources import queue_from_search
     from fireassay.web.review import keep_reviewed, kept_rows, write_review_queue
     from fireassay.web.server import serve

@@ -1,5 +1,7 @@
 """A labelling queue on disk: items to show, what the model said, and the rules of the work."""
 
+from __future__ import annotations
+
 import re
 import shutil
 import tempfile
@@ -17,10 +19,11 @@ from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.errors import DataError, ParameterError, StoreError
 from fireassay.core.files import write_text
 from fireassay.core.hashing import sha256
+from fireassay.core.lazy import pd
 from fireassay.core.validation import check_choice, check_integer, check_lengths
 from fireassay.data.rows import Rows
 from fireassay.engine.labels.book import BOOK, LabelBook
-from fireassay.engine.labels.records import Questions, search_key
+from fireassay.engine.labels.records import Questions, consensus, search_key
 from fireassay.web.queue_items import (
     check_choices,
     check_confidences,
@@ -286,3 +289,45 @@ def _counted(folder: Path, run: Path) -> Path:
             if book.holds(queue):
                 book.set_people(queue, queue.annotators_per_item or 1)
     return folder
+
+
+_COLUMNS = ["row", "id", "state", "label", "predicted", "confidence", "wrong", "answers"]
+
+
+def labels(folder: str | Path, name: str) -> pd.DataFrame:
+    """What people said about each answered item of a queue.
+
+    Args:
+        folder: The run folder.
+        name: The queue.
+
+    Returns:
+        One row per item, in the order of the first answers, with ``row`` of the data set, ``id``,
+            ``state`` ("settled", "conflict", "cannot tell"), ``label`` (None unless settled;
+            "(other)" for a class that is not among the choices), the model's ``predicted`` class
+            and ``confidence``, whether it is ``wrong``, and how many ``answers`` there are.
+
+    >>> import tempfile
+    >>> from fireassay import web
+    >>> with tempfile.TemporaryDirectory() as run:
+    ...     _ = web.write_queue(run, [[0.0], [1.0]], classes=["cat", "dog"], name="audit")
+    ...     len(labels(run, "audit"))  # nobody has answered yet
+    0
+    """
+    run = Path(folder)
+    queue = read_queue(run / QUEUES / name)
+    with LabelBook(run) as book:
+        book.register(queue)
+        found = consensus(book.answers(queue))
+    rows = []
+    for item, agreed in found.items():
+        known = queue.has_prediction(item)
+        label = agreed.label
+        wrong = label != int(queue.predicted[item]) if known and label is not None else None
+        said = None if label is None else queue.choice_name(label)
+        predicted = queue.choices[int(queue.predicted[item])] if known else None
+        confidence = float(queue.confidence[item]) if known else None
+        answers = sum(answer.kind == "answer" for answer in agreed.answers)
+        where = int(queue.rows[item]), str(queue.ids[item])
+        rows.append((*where, agreed.state, said, predicted, confidence, wrong, answers))
+    return pd.DataFrame(rows, columns=_COLUMNS)

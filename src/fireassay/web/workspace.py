@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from fireassay.core import json_files
 from fireassay.core.errors import DataError, FireassayError
 from fireassay.engine.labels.book import STATE_FILE, LabelBook
 from fireassay.engine.labels.records import Chooser, Lease
@@ -35,17 +33,6 @@ class Run:
     def label(self) -> str:
         """What tells runs apart: many are called fireassay-run."""
         return f"{self.folder.parent.name}/{self.folder.name}"
-
-    def summary(self) -> dict[str, Any]:
-        """Title and parts of ``result.json``, without loading anything heavy; empty without one."""
-        path = self.folder / "result.json"
-        if not path.is_file():
-            return {}
-        try:
-            document = json_files.loads(path.read_text(encoding="utf-8"))
-        except (DataError, OSError, UnicodeDecodeError) as error:
-            return {"problem": f"result.json cannot be read: {error}"}
-        return document if isinstance(document, dict) else {"problem": "result.json is no result"}
 
     def has_waiting_search(self) -> bool:
         """Whether a search in the folder has no queue yet, so that nobody can label for it."""

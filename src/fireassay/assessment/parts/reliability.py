@@ -18,7 +18,7 @@ from fireassay.assessment.parts.slices import LARGE_ENOUGH, with_worst_slice
 from fireassay.assessment.preflight import copies_of_test_rows
 from fireassay.assessment.samples.gallery import MOST, Gallery
 from fireassay.core import Assumption, Claim, Estimate, Evidence, NotEnoughEvidenceError, Sample
-from fireassay.engine.labels.twice_labelled import twice_labelled
+from fireassay.engine.labels.book import twice_labelled
 from fireassay.reliability.measures import MEASURES, SENTENCES
 from fireassay.statistics import SliceRates, slice_members, slice_rates
 

@@ -140,10 +140,7 @@ class Transport:
     @property
     def shown(self) -> str:
         """The address without user, password and query, for messages and hashes."""
-        parts = urlsplit(self.url)
-        host = parts.hostname or ""
-        port = "" if parts.port is None else f":{parts.port}"
-        return f"{parts.scheme}://{host}{port}{parts.path}"
+        return _shown(self.url)
 
     def request(
         self, method: str, url: str, body: bytes | None = None, sending: Sending = lambda: None
@@ -238,7 +235,7 @@ class Transport:
 
     def _followed(self, url: str, status: int, location: str, token: str | None) -> str:
         target = urljoin(url, location)
-        shown = _without_query(target)
+        shown = _shown(target)
         if token and reveals(location, token):
             shown = "an address that repeats the token"
         if status not in (307, 308) or _origin(urlsplit(target)) != _origin(urlsplit(self.url)):
@@ -311,9 +308,10 @@ def _origin(parts: SplitResult) -> tuple[str, str | None, int]:
     return parts.scheme, parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
 
 
-def _without_query(url: str) -> str:
+def _shown(url: str) -> str:
     parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.hostname or ''}{parts.path}"
+    port = "" if parts.port is None else f":{parts.port}"
+    return f"{parts.scheme}://{parts.hostname or ''}{port}{parts.path}"
 
 
 def _excerpt(content: bytes, token: str | None) -> str:

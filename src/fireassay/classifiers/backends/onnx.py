@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from fireassay.classifiers.answers import choose_output
 from fireassay.classifiers.base import BaseClassifier
 from fireassay.classifiers.declared import SUPPORTED, checked_layers
-from fireassay.classifiers.wrapping_examples import wrapper_of_inputs
+from fireassay.classifiers.model_file import wrapper_of_inputs
 from fireassay.core.errors import DataError, ModelError, ParameterError
 from fireassay.core.lazy import is_installed, require
 
