@@ -11,14 +11,6 @@ if TYPE_CHECKING:
     from fireassay.engine.progress import track
     from fireassay.engine.store import Progress, RunStore
 
-__all__ = [
-    "ContentStore",
-    "ExecutionError",
-    "Executor",
-    "Failure",
-    "Progress",
-    "RunStore",
-    "track",
-]
+__all__ = ["ContentStore", "ExecutionError", "Executor", "Failure", "Progress", "RunStore", "track"]
 
 lazy_names(__name__)

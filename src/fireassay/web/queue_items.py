@@ -37,8 +37,7 @@ def check_content(items: AnyArray, kind: str) -> AnyArray:
     placed = channels_last(items)
     if placed.ndim == 4 and placed.shape[3] not in (1, 3, 4):
         raise DataError(
-            "Images must have 1, 3 or 4 channels, first or last.",
-            got=f"shape {items.shape}",
+            "Images must have 1, 3 or 4 channels, first or last.", got=f"shape {items.shape}"
         )
     return as_bytes(placed, pixel_ends(placed))
 

@@ -220,8 +220,7 @@ class Transport:
             return ssl.create_default_context(cafile=self.ca_file)
         except (OSError, ssl.SSLError) as failure:
             raise ParameterError(
-                "ca_file must be a file of certificates (PEM).",
-                got=f"{self.ca_file!r}: {failure}",
+                "ca_file must be a file of certificates (PEM).", got=f"{self.ca_file!r}: {failure}"
             ) from None
 
     def _attempt(self, url: str, message: Message, token: str | None) -> Answer:
