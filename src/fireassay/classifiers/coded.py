@@ -21,30 +21,24 @@ class Book(Protocol):
     @property
     def form(self) -> str:
         """What the model takes: "frame", "text", "array" or "plain"."""
-        ...
 
     @property
     def sha256(self) -> str:
         """Of the values that codes stand for."""
-        ...
 
     @property
     def columns(self) -> Any:
         """How each column is coded."""
-        ...
 
     @property
     def hole_codes(self) -> FloatArray:
         """For each column what stands for a missing value, NaN where nothing does."""
-        ...
 
     def decode(self, codes: AnyArray) -> Any:
         """What the model takes."""
-        ...
 
     def view(self, codes: AnyArray) -> FloatArray:
         """Numbers to measure distances with."""
-        ...
 
 
 class CodedClassifier(WrappedClassifier):

@@ -34,10 +34,8 @@ def loaded(found: Any, path: str) -> Any:
     """What a factory (called once in a process) makes; anything else as it is."""
     # A function or class that needs no argument is called; if its return, such as an array, cannot
     # be a model, the function itself is the model.
-    if not (inspect.isroutine(found) or inspect.isclass(found)):
-        return found
     made: Any = _called
-    return made(found, path)
+    return made(found, path) if inspect.isroutine(found) or inspect.isclass(found) else found
 
 
 @functools.cache
@@ -46,28 +44,24 @@ def _called(found: Any, path: str) -> Any:
         parameters = inspect.signature(found).parameters.values()
     except (TypeError, ValueError):
         return found
-    if any(
-        p.default is p.empty and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL) for p in parameters
-    ):
+    several = inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL
+    if any(p.default is p.empty and p.kind not in several for p in parameters):
         return found
+    takes_rows = bool(parameters) and not inspect.isclass(found)  # a model after all
+    expected = f"'{path}' must return a model when it is called without arguments."
     try:
         made = found()
     except Exception as failure:
-        if parameters and not inspect.isclass(found):
-            return found  # it can be called with rows: a model after all
-        raise ModelError(
-            f"'{path}' must return a model when it is called without arguments.",
-            got=f"{type(failure).__name__}: {failure}"[:400],
-        ) from failure
+        if takes_rows:
+            return found
+        got = f"{type(failure).__name__}: {failure}"[:400]
+        raise ModelError(expected, got=got) from failure
     if _can_be_a_model(made):
         return made
-    if parameters and not inspect.isclass(found):
+    if takes_rows:
         return found
-    raise ModelError(
-        f"'{path}' must return a model when it is called without arguments.",
-        got=type(made).__name__,
-        do="Return an estimator, a module, a function of the rows or the path of a model file.",
-    )
+    do = "Return an estimator, a module, a function of the rows or the path of a model file."
+    raise ModelError(expected, got=type(made).__name__, do=do)
 
 
 def _can_be_a_model(made: Any) -> bool:
@@ -102,21 +96,14 @@ def import_object(path: str) -> Any:
         )
     try:
         found: Any = importlib.import_module(module_name)
-    except ModuleNotFoundError as missing:
-        if missing.name is None or not module_name.startswith(missing.name):
-            raise ModelError(
-                f"The module '{module_name}' must be importable.", got=str(missing)
-            ) from missing
-        raise ModelError(
-            f"The module '{module_name}' must be importable.",
-            got=str(missing),
-            do="Install it, or add its folder to PYTHONPATH (PYTHONPATH=. for this folder).",
-        ) from missing
     except Exception as failure:
-        raise ModelError(
-            f"The module '{module_name}' must be importable.",
-            got=f"{type(failure).__name__}: {failure}",
-        ) from failure
+        got, do = f"{type(failure).__name__}: {failure}", None
+        if isinstance(failure, ModuleNotFoundError):
+            got = str(failure)
+            if failure.name is not None and module_name.startswith(failure.name):
+                do = "Install it, or add its folder to PYTHONPATH (PYTHONPATH=. for this folder)."
+        expected = f"The module '{module_name}' must be importable."
+        raise ModelError(expected, got=got, do=do) from failure
     for part in name.split("."):
         if not hasattr(found, part):
             raise ModelError(

@@ -26,7 +26,6 @@ class Journal(Protocol):
 
     def append(self, places: IntArray, answers: Probabilities) -> None:
         """Put down the answers for the rows at these places."""
-        ...
 
 
 @dataclass(eq=False)

@@ -64,7 +64,11 @@ def probe(model: Any, X: ArrayLike, *, rows: int = 16, tolerance: float = 1e-5) 
     """
     from fireassay.classifiers.adapt import as_classifier
 
-    inner = _adapter(model)
+    inner = innermost(as_classifier(model))
+    if not isinstance(inner, BaseClassifier):
+        raise ParameterError(
+            "Only classifiers made by as_classifier can be probed.", got=type(inner).__name__
+        )
     check_integer(rows, "rows", low=1)
     check_real(tolerance, "tolerance", low=0, inclusive="low")
     call, chosen = _question(inner, _decoded(as_classifier(model), X))
@@ -111,17 +115,6 @@ def answers_as_sent(model: Any, X: Any) -> Probabilities:
         answers: Probabilities = model._answer(answers_as_sent(model.model, model._seen(X)), X)
         return answers
     return np.asarray(model.predict_proba(X))
-
-
-def _adapter(model: Any) -> BaseClassifier:
-    from fireassay.classifiers.adapt import as_classifier
-
-    inner = innermost(as_classifier(model))
-    if not isinstance(inner, BaseClassifier):
-        raise ParameterError(
-            "Only classifiers made by as_classifier can be probed.", got=type(inner).__name__
-        )
-    return inner
 
 
 def _decoded(model: Any, X: Any) -> Any:

@@ -28,30 +28,24 @@ class Classifier(Protocol, metaclass=_WithoutReading):
     @property
     def classes(self) -> tuple[Any, ...]:
         """Class labels in the order of the probability columns."""
-        ...
 
     @property
     def bounds(self) -> tuple[float, float] | None:
         """The smallest and largest allowed input value, or None if not declared."""
-        ...
 
     @property
     def queries(self) -> int:
         """Rows that callers have sent so far (padding and probes are not counted)."""
-        ...
 
     @property
     def sha256(self) -> str:
         """Identifies the model's content."""
-        ...
 
     def predict_proba(self, X: ArrayLike) -> Probabilities:
         """Probabilities of shape ``(n, k)``, rows summing to one: float32 stays, else float64."""
-        ...
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The most probable class label of each row (the first one on ties)."""
-        ...
 
 
 @runtime_checkable
@@ -65,17 +59,14 @@ class GradientClassifier(Classifier, Protocol):
     @property
     def gradient_queries(self) -> int:
         """Rows sent through a backward pass so far."""
-        ...
 
     def logits(self, X: ArrayLike) -> FloatArray:
         """Scores before the softmax, shape ``(n, k)``."""
-        ...
 
     def loss_gradient(
         self, X: ArrayLike, y: Sequence[int] | NDArray[np.int64]
     ) -> tuple[FloatArray, NDArray[Any]]:
         """Logits ``(n, k)`` and the gradient of the cross-entropy to class *index* ``y``, as X."""
-        ...
 
     def logit_gradients(
         self, X: ArrayLike, columns: NDArray[np.int64]
@@ -85,7 +76,6 @@ class GradientClassifier(Classifier, Protocol):
         ``columns`` has shape ``(n, m)``: for each row the class indices whose logits to derive.
         The gradients have shape ``(n, m, *X.shape[1:])``; a row costs m gradient queries.
         """
-        ...
 
 
 @runtime_checkable
@@ -95,11 +85,9 @@ class ActivationClassifier(Classifier, Protocol):
     @property
     def layers(self) -> tuple[str, ...]:
         """Names of the layers that can be read, in the order of the model."""
-        ...
 
     def activations(self, X: ArrayLike, layers: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """The output of each named layer, ``(n, ...)``, in the order of the rows."""
-        ...
 
 
 _CLASSIFIER = ("classes", "bounds", "queries", "sha256", "predict_proba", "predict")

@@ -8,7 +8,7 @@ import typer
 from typer import Option
 
 from fireassay.cli.console import asked, emit_json, loading, say, say_wrapped, starting
-from fireassay.cli.options import Seed, answering, arg, opt
+from fireassay.cli.options import Seed, answering, arg, opt, read_pairs
 from fireassay.core.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -96,8 +96,11 @@ def judge(
         options["group"] = "none"
     found = _read(file, options, per)
     chosen = None if slice_ is None else tuple(c for c in slice_ if c != "none")
+    costs = read_pairs(cost, "--cost is NAME=NUMBER.")
+    elsewhere = read_pairs(prevalence, "--prevalence is NAME=NUMBER.")
+    margins = read_pairs(margin, "--margin is NAME=NUMBER.")
     decision = Decision.of(
-        _pairs(cost, "--cost"), None, found.positive, _pairs(prevalence, "--prevalence"),
+        costs, None, found.positive, elsewhere,
         () if ordered is None else [c.strip() for c in ordered.split(",")],
     )  # fmt: skip
     terms = Terms(
@@ -113,7 +116,7 @@ def judge(
         report.accepted["independent-rows"] = "vouched for with --independent"
     strict = undecided == "fail"
     verdict = replace(report.verdict(gates, strict=strict), model=OF_A_FILE.text)
-    for check in _not_worse(found, terms, not_worse_than, _pairs(margin, "--margin"), options, per):
+    for check in _not_worse(found, terms, not_worse_than, margins, options, per):
         verdict = with_check(verdict, check, strict=strict)
     code = 0 if verdict.status == "no limits set" else verdict.exit_code
     if asked.json:
@@ -133,17 +136,6 @@ def _read(file: str, options: dict[str, Any], per: str | None) -> "Predictions":
 
     found = read_predictions(file, **options)
     return found if per is None else per_group(found, per.partition("=")[2] or "any")
-
-
-def _pairs(texts: list[str] | None, option: str) -> dict[str, float]:
-    found = {}
-    for text in texts or []:
-        name, equals, value = text.rpartition("=")
-        try:
-            found[name.strip()] = float(value if equals else "?")
-        except ValueError as error:
-            raise ParameterError(f"{option} is NAME=NUMBER.", got=repr(text)) from error
-    return found
 
 
 def _not_worse(

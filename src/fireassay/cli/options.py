@@ -118,6 +118,18 @@ def read_defence(text: str) -> tuple[str, float]:
         raise ParameterError("A defence is NAME=VALUE, e.g. conf=0.9.", got=repr(text)) from error
 
 
+def read_pairs(texts: list[str] | None, expected: str) -> dict[str, float]:
+    """Names and numbers: ``NAME=NUMBER`` for each text."""
+    found = {}
+    for text in texts or []:
+        name, _, value = text.rpartition("=")
+        try:
+            found[name.strip()] = float(value if name else "?")
+        except ValueError as error:
+            raise ParameterError(expected, got=repr(text)) from error
+    return found
+
+
 def read_value(text: str) -> Any:
     """A whole number, a number, or the text itself.
 

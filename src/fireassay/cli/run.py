@@ -18,7 +18,7 @@ from fireassay.cli.console import (
     starting,
 )
 from fireassay.cli.loading import remember_configured
-from fireassay.cli.options import answering, opt
+from fireassay.cli.options import answering, opt, read_pairs
 from fireassay.core.lazy import require
 
 if TYPE_CHECKING:
@@ -191,15 +191,7 @@ def _how_many(power: str | None, given: list[str], config: Path) -> None:
 
     if power is None:
         raise ParameterError("--given belongs to --power.", got=" ".join(given))
-    numbers = {}
-    for text in given:
-        name, _, number = text.partition("=")
-        try:
-            numbers[name.strip()] = float(number)
-        except ValueError as error:
-            raise ParameterError(
-                "What is given must look like NAME=NUMBER.", got=repr(text)
-            ) from error
+    numbers = read_pairs(given, "What is given must look like NAME=NUMBER.")
     votes = None
     if power == "audit":
         read = read_config(config)

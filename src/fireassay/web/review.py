@@ -30,12 +30,10 @@ class Ambiguous(Protocol):
     @property
     def X(self) -> AnyArray:  # noqa: N802
         """The samples."""
-        ...
 
     @property
     def pairs(self) -> AnyArray:
         """The two classes of each."""
-        ...
 
 
 SetType = TypeVar("SetType", bound=Ambiguous)

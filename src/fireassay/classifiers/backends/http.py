@@ -98,19 +98,14 @@ class Template:
 
     def _steps(self) -> list[str | int]:
         path = self.answer.strip().removeprefix("$")
-        steps: list[str | int] = []
-        place = 0
-        while place < len(path):
-            step = _STEP.match(path, place)
-            if step is None:
-                raise ParameterError(
-                    "The 'answer' of a server must be a path such as outputs[0].data.",
-                    got=repr(self.answer),
-                )
-            key, index = step.groups()
-            steps.append(key if key is not None else index if index == "*" else int(index))
-            place = step.end()
-        return steps
+        found = list(_STEP.finditer(path))
+        if "".join(step.group() for step in found) != path:
+            raise ParameterError(
+                "The 'answer' of a server must be a path such as outputs[0].data.",
+                got=repr(self.answer),
+            )
+        steps = (step.groups() for step in found)
+        return [key or (index if index == "*" else int(index)) for key, index in steps]
 
 
 def _at(value: Any, steps: list[str | int], here: str) -> Any:
