@@ -13,14 +13,13 @@ from fireassay.web.pages import respond
 from fireassay.web.queue import Queue
 from fireassay.web.queue_pages import (
     LONGEST_COMMENT,
+    FoundQueue,
     annotator_name,
     captions,
     checked_choice,
     clean_name,
     item_facts,
-    open_queue,
 )
-from fireassay.web.run_pages import Key
 from fireassay.web.workspace import OpenQueue
 
 router = APIRouter()
@@ -49,18 +48,16 @@ def set_annotator(request: Request) -> Response:
 
 
 @router.get("/queues/{key}/label")
-def label_page(request: Request, key: Key) -> HTMLResponse:
+def label_page(request: Request, opened: FoundQueue) -> HTMLResponse:
     """The item that this annotator labels next."""
-    opened = open_queue(request, key)
     name = annotator_name(request)
     task = _task(request, opened, name) if name else None
     return _shown(request, opened, name, task, "label.html")
 
 
 @router.post("/queues/{key}/answer")
-def answer(request: Request, key: Key) -> Response:
+def answer(request: Request, opened: FoundQueue) -> Response:
     """Keep an answer (or a skip); only then show the next item."""
-    opened = open_queue(request, key)
     name = _need_name(request)
     form = request.state.form
     action = form.get("choice", "")
@@ -77,18 +74,16 @@ def answer(request: Request, key: Key) -> Response:
 
 
 @router.post("/queues/{key}/undo")
-def undo(request: Request, key: Key) -> Response:
+def undo(request: Request, opened: FoundQueue) -> Response:
     """Take the last answer back and show its item again."""
-    opened = open_queue(request, key)
     name = _need_name(request)
     last = opened.book.undo(opened.queue, name, request.state.session)
     return _next(request, opened, name, "Taken back." if last else "There is nothing to take back.")
 
 
 @router.post("/queues/{key}/skipped")
-def offer_skipped(request: Request, key: Key) -> Response:
+def offer_skipped(request: Request, opened: FoundQueue) -> Response:
     """Go through the skipped items again."""
-    opened = open_queue(request, key)
     name = _need_name(request)
     count = opened.book.offer_skipped_again(opened.queue, name)
     return _next(request, opened, name, f"{count} skipped items come again.")
@@ -153,8 +148,10 @@ def _last(queue: Queue, item: int, kind: str, choice: int | None) -> dict[str, A
         said = captions(queue, item)[choice] if choice >= 0 else queue.choice_name(choice)
     told: dict[str, Any] = {"predicted": None, "confidence": None, "agrees": False}
     if kind == "answer" and queue.reveals(item):
-        predicted = int(queue.predicted[item])
-        told = {"predicted": queue.choices[predicted], "agrees": choice == predicted}
+        told = {
+            "predicted": queue.predicted_name(item),
+            "agrees": queue.is_wrong(item, choice) is False,
+        }
         told["confidence"] = float(queue.confidence[item])
     known = {"item": item, "id": str(queue.ids[item]), "kind": kind, "said": said}
     return known | told | {"told": choice is not None and choice != -1}

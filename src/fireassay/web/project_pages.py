@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fireassay.core.errors import DataError, FireassayError, StoreError
 from fireassay.web.pages import respond
 from fireassay.web.projects import Project, find_projects
-from fireassay.web.run_pages import Key, find_run
+from fireassay.web.run_pages import FoundRun, Key
 from fireassay.web.run_process import log_tail, plan_of, run_status, start_run, stop_run
 from fireassay.web.workspace import Workspace, run_key
 
@@ -63,11 +63,10 @@ def project_start(request: Request, key: Key) -> Response:
 
 
 @router.post("/runs/{key}/stop")
-def run_stop(request: Request, key: Key) -> Response:
+def run_stop(run: FoundRun) -> Response:
     """Interrupt a run that the app has started."""
-    run = find_run(request, key)
     stop_run(run.folder)
-    return RedirectResponse(f"/runs/{key}", status_code=303)
+    return RedirectResponse(f"/runs/{run.key}", status_code=303)
 
 
 @contextmanager

@@ -321,13 +321,10 @@ def labels(folder: str | Path, name: str) -> pd.DataFrame:
         found = consensus(book.answers(queue))
     rows = []
     for item, agreed in found.items():
-        known = queue.has_prediction(item)
-        label = agreed.label
-        wrong = label != int(queue.predicted[item]) if known and label is not None else None
+        label, predicted = agreed.label, queue.predicted_name(item)
         said = None if label is None else queue.choice_name(label)
-        predicted = queue.choices[int(queue.predicted[item])] if known else None
-        confidence = float(queue.confidence[item]) if known else None
+        confidence = None if predicted is None else float(queue.confidence[item])
         answers = sum(answer.kind == "answer" for answer in agreed.answers)
-        where = int(queue.rows[item]), str(queue.ids[item])
+        where, wrong = (int(queue.rows[item]), str(queue.ids[item])), queue.is_wrong(item, label)
         rows.append((*where, agreed.state, said, predicted, confidence, wrong, answers))
     return pd.DataFrame(rows, columns=_COLUMNS)

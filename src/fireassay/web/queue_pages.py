@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 from urllib.parse import quote, unquote
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.exceptions import HTTPException
 from fastapi.responses import (
     HTMLResponse,
@@ -25,14 +25,25 @@ from fireassay.web.run_pages import Key, Number
 from fireassay.web.workspace import OpenQueue, Workspace
 
 router = APIRouter()
+
+
+def open_queue(request: Request, key: Key) -> OpenQueue:
+    """The queue of a key."""
+    workspace: Workspace = request.app.state.workspace
+    opened = workspace.queue(key)
+    if opened is None:
+        raise HTTPException(404)
+    return opened
+
+
+FoundQueue = Annotated[OpenQueue, Depends(open_queue)]
 PAGE_ITEMS = 48
 LONGEST_NAME, LONGEST_COMMENT = 100, 2000
 
 
 @router.get("/queues/{key}")
-def queue_page(request: Request, key: Key) -> HTMLResponse:
+def queue_page(request: Request, opened: FoundQueue) -> HTMLResponse:
     """A queue: progress, ratio or precision, agreement, export."""
-    opened = open_queue(request, key)
     status = opened.status()
     return respond(
         request,
@@ -47,28 +58,25 @@ def queue_page(request: Request, key: Key) -> HTMLResponse:
 
 
 @router.get("/queues/{key}/live")
-def queue_live(request: Request, key: Key) -> JSONResponse:
+def queue_live(opened: FoundQueue) -> JSONResponse:
     """The numbers of the queue's page, for its script."""
-    opened = open_queue(request, key)
     return JSONResponse(live(opened.queue, opened.status()))
 
 
 @router.get("/queues/{key}/events")
-async def queue_events(request: Request, key: Key) -> Response:
+async def queue_events(request: Request, opened: FoundQueue) -> Response:
     """Tells that somebody has labelled something."""
-    opened = open_queue(request, key)
     return stream(request, lambda: {"changes": opened.book.changes(opened.queue)})
 
 
 @router.get("/queues/{key}/items")
 def items_page(
     request: Request,
-    key: Key,
+    opened: FoundQueue,
     page: Annotated[int, Query(ge=1, le=10_000_000)] = 1,
     state: Annotated[str, Query(max_length=20)] = "all",
 ) -> HTMLResponse:
     """A page of items; the model's answer only where an item is labelled."""
-    opened = open_queue(request, key)
     queue, status = opened.queue, opened.status()
     chosen = _chosen(queue, status, state)
     first = (page - 1) * PAGE_ITEMS
@@ -87,9 +95,9 @@ def items_page(
 
 
 @router.get("/queues/{key}/items/{item}/image.png")
-def item_image(request: Request, key: Key, item: Number) -> Response:
+def item_image(opened: FoundQueue, item: Number) -> Response:
     """The picture of an item."""
-    queue = open_queue(request, key).queue
+    queue = opened.queue
     seen = shown(queue.items, item) if item < len(queue) else None
     if not isinstance(seen, Picture):
         raise HTTPException(404)
@@ -99,9 +107,8 @@ def item_image(request: Request, key: Key, item: Number) -> Response:
 
 
 @router.get("/queues/{key}/conflicts")
-def conflicts_page(request: Request, key: Key) -> HTMLResponse:
+def conflicts_page(request: Request, opened: FoundQueue) -> HTMLResponse:
     """Items that people answered differently."""
-    opened = open_queue(request, key)
     queue, status = opened.queue, opened.status()
     rows = [
         item_facts(queue, status, i) | {"agreed": status.found[i], "captions": captions(queue, i)}
@@ -119,24 +126,22 @@ def conflicts_page(request: Request, key: Key) -> HTMLResponse:
 
 
 @router.post("/queues/{key}/resolve")
-def resolve(request: Request, key: Key) -> Response:
+def resolve(request: Request, opened: FoundQueue) -> Response:
     """Settle one conflict."""
-    opened = open_queue(request, key)
     form = request.state.form
     item = whole_number(form.get("item", ""), 0, len(opened.queue) - 1)
     choice = checked_choice(opened.queue, form.get("choice", ""))
     who = annotator_name(request) or "adjudicator"
     comment = form.get("comment", "")[:LONGEST_COMMENT]
     opened.book.resolve(opened.queue, item, who, choice, comment)
-    return RedirectResponse(f"/queues/{key}/conflicts", status_code=303)
+    return RedirectResponse(f"/queues/{opened.key}/conflicts", status_code=303)
 
 
 @router.get("/queues/{key}/labels.csv")
-def export(request: Request, key: Key) -> StreamingResponse:
+def export(opened: FoundQueue) -> StreamingResponse:
     """All answers as CSV."""
     from fireassay.discovery.label_files import to_csv
 
-    opened = open_queue(request, key)
     lines = to_csv(opened.queue, opened.book.answers(opened.queue))
     name = quote(f"{opened.queue.name}-labels.csv")
     headers = {"content-disposition": f"attachment; filename*=UTF-8''{name}"}
@@ -144,9 +149,8 @@ def export(request: Request, key: Key) -> StreamingResponse:
 
 
 @router.post("/queues/{key}/import")
-def import_labels(request: Request, key: Key) -> JSONResponse:
+def import_labels(request: Request, opened: FoundQueue) -> JSONResponse:
     """Labels from a CSV file (the body)."""
-    opened = open_queue(request, key)
     try:
         text = request.state.body.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -158,18 +162,8 @@ def import_labels(request: Request, key: Key) -> JSONResponse:
     return JSONResponse({"message": f"{new} new labels kept, of {total} in the file."})
 
 
-def open_queue(request: Request, key: str) -> OpenQueue:
-    """The queue of a key."""
-    workspace: Workspace = request.app.state.workspace
-    opened = workspace.queue(key)
-    if opened is None:
-        raise HTTPException(404)
-    return opened
-
-
 def annotator_name(request: Request) -> str:
     """Who sits at this browser, as they said."""
-
     return clean_name(unquote(request.cookies.get("fireassay_annotator", "")))
 
 
@@ -205,15 +199,15 @@ def item_facts(queue: Queue, status: QueueStatus | None, item: int) -> dict[str,
     """What a template needs to show an item."""
     agreed = status.found.get(item) if status else None
     label = agreed.label if agreed else None
-    known = label is not None and queue.has_prediction(item)
+    wrong = queue.is_wrong(item, label)
     return {
         "item": item,
         "id": str(queue.ids[item]),
         "state": agreed.state if agreed else "open",
         "label": None if label is None else captions(queue, item)[label] if label >= 0 else "other",
-        "predicted": queue.choices[int(queue.predicted[item])] if known else None,
-        "confidence": float(queue.confidence[item]) if known else None,
-        "wrong": known and label != int(queue.predicted[item]),
+        "predicted": None if wrong is None else queue.predicted_name(item),
+        "confidence": None if wrong is None else float(queue.confidence[item]),
+        "wrong": bool(wrong),
         **_content(queue, item),
         "pair": None if queue.pairs is None else [str(name) for name in queue.pairs[item]],
     }
@@ -242,9 +236,7 @@ def _chosen(queue: Queue, status: QueueStatus, state: str) -> Any:
     if state == "open":
         return [i for i in range(len(queue)) if i not in status.found]
     if state == "model wrong":
-        known = {i: a.label for i, a in status.found.items() if a.label is not None}
-        asked = (i for i in known if queue.has_prediction(i))
-        return sorted(i for i in asked if known[i] != int(queue.predicted[i]))
+        return sorted(i for i, a in status.found.items() if queue.is_wrong(i, a.label))
     return sorted(i for i, agreed in status.found.items() if agreed.state == state)
 
 

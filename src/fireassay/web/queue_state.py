@@ -90,7 +90,7 @@ def curve(
     items = [i for i in asked if found[i].state == "settled" and queue.has_prediction(i)]
     if not items:
         return None
-    wrong = np.array([found[i].label != int(queue.predicted[i]) for i in items])
+    wrong = np.array([queue.is_wrong(i, found[i].label) for i in items])
     budget_spent = queue.budget is not None and len(items) >= queue.limit
     return running_ratio(queue.confidence[items], wrong, fixed=budget_spent and not adaptive)
 

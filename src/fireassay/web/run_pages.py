@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Depends, Path, Request
 from fastapi.exceptions import HTTPException
 from fastapi.responses import HTMLResponse, Response
 
@@ -125,6 +125,18 @@ def _short(value: Any) -> str:
 router = APIRouter()
 Key = Annotated[str, Path(pattern="^[0-9a-f]{12}$")]
 Number = Annotated[int, Path(ge=0, le=10_000_000)]
+
+
+def find_run(request: Request, key: Key) -> Run:
+    """The run of a key."""
+    workspace: Workspace = request.app.state.workspace
+    run = workspace.runs().get(key)
+    if run is None:
+        raise HTTPException(404)
+    return run
+
+
+FoundRun = Annotated[Run, Depends(find_run)]
 _WITH_SAMPLES = {  # pictures of the worst inputs are in the page
     "content-security-policy": POLICY.replace("img-src 'self'", "img-src 'self' data:")
 }
@@ -175,11 +187,10 @@ async def home_events(request: Request) -> Response:
 
 
 @router.get("/runs/{key}")
-def run_page(request: Request, key: Key) -> HTMLResponse:
+def run_page(request: Request, run: FoundRun) -> HTMLResponse:
     """A run: progress, gates, answers."""
-    run = find_run(request, key)
     workspace: Workspace = request.app.state.workspace
-    queues = [q for q in workspace.queues().values() if q.run.key == key]
+    queues = [q for q in workspace.queues().values() if q.run.key == run.key]
     return respond(
         request,
         "run.html",
@@ -192,20 +203,19 @@ def run_page(request: Request, key: Key) -> HTMLResponse:
 
 
 @router.get("/runs/{key}/report")
-def report_page(request: Request, key: Key) -> HTMLResponse:
+def report_page(run: FoundRun) -> HTMLResponse:
     """The run's own page: its policy is inside it, and here it may send nothing anywhere."""
     from fireassay.assessment.run.folder import PAGE
 
-    path = find_run(request, key).folder / PAGE
+    path = run.folder / PAGE
     if not path.is_file():
         raise HTTPException(404)
     return HTMLResponse(path.read_text(encoding="utf-8"), headers=_OFFLINE)
 
 
 @router.get("/runs/{key}/events")
-async def run_events(request: Request, key: Key) -> Response:
+async def run_events(request: Request, run: FoundRun) -> Response:
     """Progress of a run, live."""
-    run = find_run(request, key)
 
     def look() -> dict[str, Any]:
         now = run_status(run.folder)
@@ -222,9 +232,8 @@ async def run_events(request: Request, key: Key) -> Response:
 
 
 @router.get("/runs/{key}/parts/{number}")
-def part_page(request: Request, key: Key, number: Number) -> HTMLResponse:
+def part_page(request: Request, run: FoundRun, number: Number) -> HTMLResponse:
     """One part of the report."""
-    run = find_run(request, key)
     view, part = _part(request, run, number)
     rows = sample_sets(request, run).get("test")
     return respond(
@@ -235,7 +244,9 @@ def part_page(request: Request, key: Key, number: Number) -> HTMLResponse:
         part=part,
         number=number,
         chart=numbers_chart(part),
-        charts={name: linked(c, part.question, name, key, rows) for name, c in part.charts.items()},
+        charts={
+            name: linked(c, part.question, name, run.key, rows) for name, c in part.charts.items()
+        },
         places=_places(rows, part),
         rows_of=_rows_of(rows, part.question),
         table_charts={name: table_chart(table) for name, table in part.tables.items()},
@@ -245,10 +256,10 @@ def part_page(request: Request, key: Key, number: Number) -> HTMLResponse:
 
 @router.get("/runs/{key}/parts/{number}/samples/{sample}/{picture}.png")
 def sample_picture(
-    request: Request, key: Key, number: Number, sample: Number, picture: Number
+    request: Request, run: FoundRun, number: Number, sample: Number, picture: Number
 ) -> Response:
     """A picture of a sample."""
-    _, part = _part(request, find_run(request, key), number)
+    _, part = _part(request, run, number)
     pictures = list(part.samples[sample].pictures.values()) if sample < len(part.samples) else []
     if picture >= len(pictures):
         raise HTTPException(404)
@@ -279,15 +290,6 @@ def _questions(runs: list[dict[str, Any]]) -> list[str]:
     from fireassay.assessment.parts.table import PARTS
 
     return [name for name in PARTS if name in found] + sorted(found - set(PARTS))
-
-
-def find_run(request: Request, key: str) -> Run:
-    """The run of a key."""
-    workspace: Workspace = request.app.state.workspace
-    run = workspace.runs().get(key)
-    if run is None:
-        raise HTTPException(404)
-    return run
 
 
 def sample_sets(request: Request, run: Run) -> dict[str, SampleSet]:

@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fireassay.core.errors import DataError
 from fireassay.web.pages import render, respond
 from fireassay.web.queue_sources import LARGEST, free_name, queue_of_rows
-from fireassay.web.run_pages import PICTURE_HEADERS, Key, Number, find_run, sample_sets
+from fireassay.web.run_pages import PICTURE_HEADERS, FoundRun, Number, sample_sets
 from fireassay.web.sample_query import Others, SampleView, is_number, one_facet, read_query
 from fireassay.web.sample_rows import (
     SampleSet,
@@ -35,7 +35,7 @@ _WHAT = {"input", "made", "difference"}
 @router.get("/runs/{key}/samples")
 def samples_page(
     request: Request,
-    key: Key,
+    run: FoundRun,
     source: Source = "test",
     page: Annotated[int, Query(ge=1, le=10_000_000)] = 1,
     row: Annotated[int | None, Query(ge=0, le=10_000_000_000)] = None,
@@ -43,7 +43,6 @@ def samples_page(
     layout: Annotated[str, Query(alias="view", pattern="^(grid|table|)$")] = "",
 ) -> HTMLResponse:
     """Facets, one page of rows, and the row that is looked at."""
-    run = find_run(request, key)
     sets = sample_sets(request, run)
     if source not in sets:
         return respond(request, "no_samples.html", run=run)
@@ -78,12 +77,11 @@ def samples_page(
 @router.get("/runs/{key}/samples/facet")
 def facet_fragment(
     request: Request,
-    key: Key,
+    run: FoundRun,
     facet: Annotated[str, Query(max_length=200)],
     source: Source = "test",
 ) -> HTMLResponse:
     """One more histogram, when somebody opens it."""
-    run = find_run(request, key)
     rows = _rows(request, run, source)
     if facet not in rows.facets:
         raise HTTPException(404)
@@ -93,9 +91,8 @@ def facet_fragment(
 
 
 @router.get("/runs/{key}/samples/{source}/{row}")
-def sample_fragment(request: Request, key: Key, source: str, row: Number) -> HTMLResponse:
+def sample_fragment(request: Request, run: FoundRun, source: str, row: Number) -> HTMLResponse:
     """One row in detail, for the pane."""
-    run = find_run(request, key)
     rows = _rows(request, run, source)
     if row >= len(rows):
         raise HTTPException(404)
@@ -103,9 +100,8 @@ def sample_fragment(request: Request, key: Key, source: str, row: Number) -> HTM
 
 
 @router.get("/runs/{key}/samples/{source}/{row}/near")
-def near_fragment(request: Request, key: Key, source: str, row: Number) -> HTMLResponse:
+def near_fragment(request: Request, run: FoundRun, source: str, row: Number) -> HTMLResponse:
     """The rows nearest to one."""
-    run = find_run(request, key)
     rows = _rows(request, run, source)
     if row >= len(rows):
         raise HTTPException(404)
@@ -114,9 +110,11 @@ def near_fragment(request: Request, key: Key, source: str, row: Number) -> HTMLR
 
 
 @router.get("/runs/{key}/samples/{source}/{what}/{number}.png")
-def sample_picture(request: Request, key: Key, source: str, what: str, number: Number) -> Response:
+def sample_picture(
+    request: Request, run: FoundRun, source: str, what: str, number: Number
+) -> Response:
     """A picture of a row, or of what an attack made of one."""
-    rows = _rows(request, find_run(request, key), source)
+    rows = _rows(request, run, source)
     column = "rows-content" if what == "input" else "adversarial-content"
     if what not in _WHAT or rows.kind != "image" or number >= len(rows.columns.get(column, ())):
         raise HTTPException(404)
@@ -125,9 +123,8 @@ def sample_picture(request: Request, key: Key, source: str, what: str, number: N
 
 
 @router.post("/runs/{key}/samples/queue")
-def send_to_queue(request: Request, key: Key, source: Source = "test") -> Response:
+def send_to_queue(request: Request, run: FoundRun, source: Source = "test") -> Response:
     """Make a labelling queue of chosen rows, or of all rows of a view."""
-    run = find_run(request, key)
     rows = _rows(request, run, source)
     form = request.state.form
     view = _view(request, run, rows, "")

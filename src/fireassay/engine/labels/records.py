@@ -90,6 +90,15 @@ class Questions:
         """Whether the model's answer and confidence are known."""
         return bool(self.predicted[item] >= 0 and not math.isnan(self.confidence[item]))
 
+    def predicted_name(self, item: int) -> str | None:
+        """The model's answer, if it is known."""
+        return self.choices[int(self.predicted[item])] if self.has_prediction(item) else None
+
+    def is_wrong(self, item: int, label: int | None) -> bool | None:
+        """Whether the model's answer is another than a label; None where either is not known."""
+        known = label is not None and self.has_prediction(item)
+        return label != int(self.predicted[item]) if known else None
+
     def reveals(self, item: int) -> bool:
         """Whether people see the model's answer to this item after theirs."""
         return self.reveal and self.has_prediction(item)
