@@ -209,7 +209,8 @@ def named_probabilities(
 
 def as_array(raw: Any) -> NDArray[Any]:
     """The answer as one array; several outputs are refused by name."""
-    if _several_outputs(raw):
+    parts = raw if isinstance(raw, list | tuple) else ()
+    if any(getattr(part, "ndim", 0) >= 2 for part in parts):
         raise ProbabilityError(
             _EXPECTED,
             got=f"{len(raw)} outputs, the first of shape {np.shape(raw[0])}",
@@ -302,11 +303,6 @@ def labels_of(probabilities: Probabilities, classes: Sequence[Any]) -> NDArray[A
         names = np.array(classes)
     labels: NDArray[Any] = names[probabilities.argmax(axis=1)]
     return labels
-
-
-def _several_outputs(raw: Any) -> bool:
-    parts = raw if isinstance(raw, list | tuple) else ()
-    return any(getattr(part, "ndim", 0) >= 2 for part in parts)
 
 
 def _checked(

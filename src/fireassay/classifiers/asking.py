@@ -32,7 +32,13 @@ def asked(
         raise
     except (Exception, SystemExit, KeyboardInterrupt, HangsError) as failure:
         if watch is not None and watch.hangs:
-            raise _hangs(len(blocks[0]), hang_s) from None
+            raise ModelError(
+                f"The model must answer for a block of {len(blocks[0])} rows within "
+                f"{hang_s / 60:.3g} minutes.",
+                got="no answer",
+                do=f"{_WAITS} If it is only slow, allow more minutes ({_WHERE}), or smaller blocks "
+                "([model] batch_size).",
+            ) from None
         if watch is None or watch.interrupted or _may_be_the_user(failure):
             raise
         sent = f" of shape {blocks[0].shape} ({blocks[0].dtype})" if blocks[0].ndim > 1 else ""
@@ -126,13 +132,4 @@ def _may_be_the_user(failure: BaseException) -> bool:
         isinstance(failure, KeyboardInterrupt)
         and threading.current_thread() is threading.main_thread()
         and signal.getsignal(signal.SIGINT) not in own
-    )
-
-
-def _hangs(rows: int, hang_s: float) -> ModelError:
-    return ModelError(
-        f"The model must answer for a block of {rows} rows within {hang_s / 60:.3g} minutes.",
-        got="no answer",
-        do=f"{_WAITS} If it is only slow, allow more minutes ({_WHERE}), or smaller blocks "
-        "([model] batch_size).",
     )

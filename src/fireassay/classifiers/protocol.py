@@ -18,7 +18,8 @@ class _WithoutReading(type(Protocol)):  # type: ignore[misc]
     def __instancecheck__(cls, instance: Any) -> bool:
         if not cls.__dict__.get("_is_protocol", False):
             return bool(type.__instancecheck__(cls, instance))
-        return all(_has(instance, name) for name in _PROTOCOL_NAMES[cls.__name__])
+        names, missing = _PROTOCOL_NAMES[cls.__name__], object()
+        return all(inspect.getattr_static(instance, n, missing) is not missing for n in names)
 
 
 @runtime_checkable
@@ -102,11 +103,6 @@ _PROTOCOL_NAMES = {
     ),
     "ActivationClassifier": (*_CLASSIFIER, "layers", "activations"),
 }
-
-
-def _has(instance: Any, name: str) -> bool:
-    missing = object()
-    return inspect.getattr_static(instance, name, missing) is not missing
 
 
 Weigh = Callable[[FloatArray, IntArray], FloatArray]

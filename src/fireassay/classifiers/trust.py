@@ -162,7 +162,8 @@ _MOST_FILES, _MOST_BYTES = 5_000, 256 * 2**20
 def code_beside(model: str, folder: Path) -> Path | None:
     """What "package.module:name" would import from a folder; None if nothing there."""
     # A folder that the user's own ``PYTHONPATH`` names is no longer just any folder.
-    if not is_import_path(model) or folder.resolve() in _own_path():
+    own = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    if not is_import_path(model) or folder.resolve() in {Path(entry).resolve() for entry in own}:
         return None
     found = importlib.machinery.PathFinder.find_spec(_top(model), [str(folder.resolve())])
     if found is None:
@@ -246,8 +247,3 @@ def _package(folder: Path, known: bool) -> Iterator[Path]:
 
 def _top(model: str) -> str:
     return model.partition(":")[0].partition(".")[0]
-
-
-def _own_path() -> set[Path]:
-    given = os.environ.get("PYTHONPATH", "")
-    return {Path(entry).resolve() for entry in given.split(os.pathsep) if entry}

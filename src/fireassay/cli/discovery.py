@@ -65,6 +65,7 @@ def discovery(
     del searches
     from fireassay import as_classifier, discovery
     from fireassay.assessment.parts.searched_rows import searched_rows
+    from fireassay.core.errors import DataError
 
     given = as_classifier(
         model, bounds=bounds, output=output_kind, trust=trust, hang_minutes=hang_minutes
@@ -88,8 +89,10 @@ def discovery(
         **({"attack_parameters": {"subspace": subspace}} if subspace else {}),
     }  # fmt: skip
     if compare_all:
+        if rows.y is None:
+            raise DataError(f"--compare needs labels in {data}.", got="none", do="--label COLUMN")
         compared = discovery.compare(
-            classifier, searched.X, _truth(rows, data), replications=replications,
+            classifier, searched.X, rows.y, replications=replications,
             workers=workers, calibration=searched.calibration, **common,
         )  # fmt: skip
         if output is not None:
@@ -111,15 +114,6 @@ def discovery(
     if output is not None:
         result.save(output / "discovery.npz")
     emit(probed(result.evidence(), classifier, searched.X))
-
-
-def _truth(rows: "DataSet", data: Path) -> Any:
-    """The labels that a comparison of searches is judged by."""
-    from fireassay.core.errors import DataError
-
-    if rows.y is None:
-        raise DataError(f"--compare needs labels in {data}.", got="none", do="--label COLUMN")
-    return rows.y
 
 
 def _state_file(output: Path | None, *, waits: bool) -> Path | None:

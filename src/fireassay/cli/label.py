@@ -91,7 +91,11 @@ def serve(
     if data is not None and not _keeps_rows(folders[0]):
         _queue_of_search(folders[0], data, label, annotators)
     if ambiguous is not None:
-        _queue_of_review(folders[0], ambiguous, annotators)
+        from fireassay.web.review import read_exported, write_review_queue
+
+        write_review_queue(
+            folders[0], read_exported(ambiguous), annotators_per_item=annotators or 1
+        )
 
     def ready(address: str) -> None:
         emit_json({"address": address})
@@ -102,24 +106,19 @@ def serve(
     start(folders, host=host, port=port, allowed_hosts=allow_host or (), ready=ready)
 
 
-def _inside(folder: Path) -> list[Path]:
-    """The folders in a folder of run folders, and those of the projects in it."""
-    return [path.parent for path in sorted(folder.glob("*/search.npz"))] + [
-        path.parent for path in sorted(folder.glob("*/*/search.npz"))
-    ]
-
-
 def _keeps_rows(run: Path) -> bool:
     return (run / "search-rows.npz").is_file() and (run / "search.npz").is_file()
 
 
 def _queues_of_searches(folders: list[Path], annotators: int | None) -> None:
     """A run that waits for labels keeps its rows: nobody has to name them again."""
-    for run in [one for folder in folders for one in (folder, *_inside(folder))]:
-        if _keeps_rows(run):
-            from fireassay.web.queue_sources import queue_from_search
+    for folder in folders:
+        inside = [*sorted(folder.glob("*/search.npz")), *sorted(folder.glob("*/*/search.npz"))]
+        for run in (folder, *(path.parent for path in inside)):
+            if _keeps_rows(run):
+                from fireassay.web.queue_sources import queue_from_search
 
-            queue_from_search(run, annotators_per_item=annotators)
+                queue_from_search(run, annotators_per_item=annotators)
 
 
 def _queue_of_search(run: Path, data: Path, label: str | None, annotators: int | None) -> None:
@@ -137,9 +136,3 @@ def _queue_of_search(run: Path, data: Path, label: str | None, annotators: int |
         feature_names=loaded.feature_names,
         annotators_per_item=annotators,
     )
-
-
-def _queue_of_review(run: Path, ambiguous: Path, annotators: int | None) -> None:
-    from fireassay.web.review import read_exported, write_review_queue
-
-    write_review_queue(run, read_exported(ambiguous), annotators_per_item=annotators or 1)

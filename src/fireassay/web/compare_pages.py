@@ -121,12 +121,6 @@ def trend_numbers(folders: Sequence[Path]) -> Numbers:
     return {key: found[key] for key in order}
 
 
-def _limit(row: "RunRow", measure: Measure) -> float | None:
-    """The limit that the newest run sets on a number."""
-    checks = [c for c in row.verdict.checks if c.measure and c.measure.name == measure.name]
-    return checks[0].gate.limit if checks else None
-
-
 def trend_chart(
     runs: Sequence[tuple["Run", "RunRow"]], measure: Measure, values: dict[Path, Estimate]
 ) -> Chart | None:
@@ -146,7 +140,8 @@ def trend_chart(
     ]
     if not shown:
         return None
-    limit = _limit(runs[-1][1], measure)
+    newest = runs[-1][1].verdict.checks  # whose limit is drawn
+    limits = [c.gate.limit for c in newest if c.measure and c.measure.name == measure.name]
     unit: Unit = "share" if measure.unit == "share" else "number"
     across = {"labelAngle": -30, "title": None}
     x = {"field": "run", "type": "ordinal", "sort": None, "axis": across}
@@ -163,7 +158,7 @@ def trend_chart(
         {"mark": line, "encoding": {"x": x, "y": y}},
         {"mark": rule, "encoding": {"x": x, **ends, **hover}},
         {"mark": point, "encoding": {"x": x, "y": y, **hover}},
-        *(level("y", limit, "limit", limit=True) if limit is not None else ()),
+        *(level("y", limits[0], "limit", limit=True) if limits else ()),
     ]
     spec = {"width": WIDTH, "height": 240, "data": {"values": shown}, "layer": layer}
     said = f"{measure.label}, run by run, each with its interval."

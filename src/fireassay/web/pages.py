@@ -141,6 +141,7 @@ def figure(chart: Chart, key: str) -> Markup:
 
 Datum = Mapping[str, Any]
 Fields = dict[str, str]
+_ALARM = {"mark": "raises the alarm"}
 _TROUBLES = {
     "errors": {"right": "wrong"},
     "adversarial": {"mark": "fell to an attack"},
@@ -203,10 +204,6 @@ def _of_dataset(datum: Datum) -> Fields:
     return {"dataset": f"{round(float(datum['x']))}"} if "x" in datum else {"part": "curation"}
 
 
-def _of_trouble(datum: Datum) -> Fields:
-    return _TROUBLES.get(str(datum.get("label")), {"mark": "raises the alarm"})
-
-
 _RULES: dict[tuple[str, str], Callable[[Datum], Fields]] = {
     ("accuracy", "sensitivity"): lambda d: {"truth": str(d.get("label", ""))},
     ("accuracy", "confusion matrix"): lambda d: {
@@ -222,7 +219,7 @@ _RULES: dict[tuple[str, str], Callable[[Datum], Fields]] = {
         "truth": str(d.get("down", "")),
         "said": str(d.get("across", "")),
     },
-    ("supervision", "caught"): _of_trouble,
+    ("supervision", "caught"): lambda d: _TROUBLES.get(str(d.get("label")), _ALARM),
     ("supervision", "heat_map"): lambda d: {"sort": f"-score.{d.get('down', '')}"},
     ("supervision", ""): lambda _: {"part": "supervision"},
     ("discovery", ""): lambda _: {"part": "discovery"},

@@ -69,22 +69,18 @@ def _files(folder: Path, depth: int) -> Iterator[Path]:
 
 def _read(root: Path, file: Path) -> Project:
     key = hashlib.sha256(str(file).encode("utf-8", "surrogateescape")).hexdigest()[:12]
-    problem, told = "", {}
+    problem, told = "", dict[str, Any]()
     try:
         if file.stat().st_size > _LARGEST:
             raise DataError(f"{FILE} must have less than 1 MiB.", got=f"{file.stat().st_size}")
         told = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         problem = f"{FILE} cannot be read: {error}"
-    run, model, data = (_section(told, name) for name in ("run", "model", "data"))
+    sections = (told.get(name) for name in ("run", "model", "data"))
+    run, model, data = (found if isinstance(found, dict) else {} for found in sections)
     folder = (file.parent / str(run.get("folder", "fireassay-run"))).resolve()
     if not problem and not folder.is_relative_to(root):
         problem = f"its run folder lies outside of {root.name}: start it in a terminal"
     title, rows = str(run.get("title", "")), str(data.get("test", ""))
     shown = str(model.get("path", "")).rpartition("@")[2]  # an address may have a password in it
     return Project(key, root, file, folder, title, shown, rows, problem)
-
-
-def _section(told: dict[str, Any], name: str) -> dict[str, Any]:
-    found = told.get(name, {})
-    return found if isinstance(found, dict) else {}

@@ -173,7 +173,8 @@ def live(queue: Queue, status: QueueStatus) -> dict[str, Any]:
     now = None if status.curve is None else status.curve.now
     # Not a number: nothing was expected and nothing found (all confidences are 1).
     if status.curve is not None and now is not None and not math.isnan(now.value):
-        ends = {name: _finite(getattr(now, name)) for name in ("value", "low", "high")}
+        ends = {name: getattr(now, name) for name in ("value", "low", "high")}
+        ends = {name: end if math.isfinite(end) else None for name, end in ends.items()}
         told = ("errors", "expected", "n", "p_value", "valid_as")
         chart = chart_data(curve_chart(status.curve))
         result["sdr"] = {**ends, **{name: getattr(now, name) for name in told}, "chart": chart}
@@ -189,7 +190,3 @@ def curve_chart(curve: "RunningRatio") -> Chart:
     from fireassay.discovery.charts import ratio_chart
 
     return ratio_chart(curve, "ratio")
-
-
-def _finite(value: float) -> float | None:
-    return value if abs(value) < float("inf") else None

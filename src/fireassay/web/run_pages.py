@@ -80,7 +80,7 @@ def table_chart(table: Table) -> Chart | None:
         return None
     values = [
         {f"c{k}": rounded(row[i]) for k, i in enumerate(numeric)}
-        | {"text": "; ".join(_named(table, row))[:300]}
+        | {"text": "; ".join(f"{table.columns[i]}: {_short(x)}" for i, x in enumerate(row))[:300]}
         for row in table.rows[:MOST_ROWS]
     ]
     fields = [f"c{k}" for k in range(len(numeric))]
@@ -107,15 +107,9 @@ def table_chart(table: Table) -> Chart | None:
     return Chart(spec, "Each point is a row: choose what to draw.", "A cloud of points.")
 
 
-def _named(table: Table, row: tuple[Any, ...]) -> list[str]:
-    return [f"{name}: {_short(value)}" for name, value in zip(table.columns, row, strict=True)]
-
-
 def _is_numeric(table: Table, column: int) -> bool:
-    values = [row[column] for row in table.rows]
-    return bool(values) and all(
-        isinstance(value, int | float) and not isinstance(value, bool) for value in values
-    )
+    kinds = {type(row[column]) for row in table.rows}
+    return bool(kinds) and all(issubclass(k, int | float) and k is not bool for k in kinds)
 
 
 def _short(value: Any) -> str:

@@ -50,6 +50,7 @@ def samples_page(
     view = _view(request, run, rows, show)
     pages = max(1, -(-len(view.order) // PAGE_ROWS))
     page = min(page, pages)
+    by, there = _sorted_by(rows, view), {facet.name for facet in view.facets}
     looked_at = row if row is not None and row < len(rows) else None
     return respond(
         request,
@@ -59,14 +60,14 @@ def samples_page(
         sets=list(sets),
         view=view,
         query=view.query,
-        items=[_item(rows, i, view) for i in view.page(page, PAGE_ROWS)],
+        items=[brief(rows, i) | {"score": _score(rows, i, by)} for i in view.page(page, PAGE_ROWS)],
         layout=layout or ("grid" if rows.kind in ("image", "series") else "table"),
         asked_layout=layout,
-        score=_sorted_by(rows, view),
+        score=by,
         page=page,
         pages=pages,
         first=(page - 1) * PAGE_ROWS,
-        further=_further(rows, view),
+        further=[name for name in rows.facets if name not in there],
         sorts=_sorts(rows),
         detail=None if looked_at is None else _detail(rows, looked_at),
         queue_name=free_name(run.folder),
@@ -163,20 +164,13 @@ def _view(request: Request, run: Run, rows: SampleSet, show: str) -> SampleView:
     return found
 
 
-def _item(rows: SampleSet, row: int, view: SampleView) -> dict[str, Any]:
-    by = _sorted_by(rows, view)
-    score = None if by is None else float(rows.columns[rows.scores[by]["column"]][row])
-    return {**brief(rows, row), "score": score}
+def _score(rows: SampleSet, row: int, name: str | None) -> float | None:
+    return None if name is None else float(rows.columns[rows.scores[name]["column"]][row])
 
 
 def _sorted_by(rows: SampleSet, view: SampleView) -> str | None:
     name = view.query.sort.removeprefix("-").removeprefix("score.")
     return name if name in rows.scores else None
-
-
-def _further(rows: SampleSet, view: SampleView) -> list[str]:
-    there = {facet.name for facet in view.facets}
-    return [name for name in rows.facets if name not in there]
 
 
 def _sorts(rows: SampleSet) -> list[tuple[str, str]]:

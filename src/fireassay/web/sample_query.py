@@ -320,7 +320,8 @@ def _view(rows: SampleSet, query: Query, others: Others, shown: str) -> SampleVi
     masks = _masks(rows, query, others)
     every = _all_but(masks, None)
     # Of the monitors' scores only those are counted that are chosen, recommended or shown.
-    known = (f for f in rows.facets if _at_once(rows, f) or f in masks or f == shown)
+    left_out = {f"score.{name}" for name, one in rows.scores.items() if not one["recommended"]}
+    known = (f for f in rows.facets if f not in left_out or f in masks or f == shown)
     facets = tuple(
         counted(rows, f, _all_but(masks, f) if f in masks else every, query.chosen.get(f))
         for f in known
@@ -329,11 +330,6 @@ def _view(rows: SampleSet, query: Query, others: Others, shown: str) -> SampleVi
     if not isinstance(order, range):
         order = order.astype(np.int32)
     return SampleView(query, order, facets)
-
-
-def _at_once(rows: SampleSet, facet: str) -> bool:
-    score = rows.scores.get(facet.removeprefix("score.")) if facet.startswith("score.") else None
-    return score is None or bool(score["recommended"])
 
 
 def _all_but(masks: dict[str, Mask], left_out: str | None) -> Mask | None:

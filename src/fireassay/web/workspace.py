@@ -5,6 +5,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 
 from fireassay.core.errors import DataError, FireassayError
@@ -157,16 +158,14 @@ class Workspace:
     def _open(self, key: str, run: Run, path: Path) -> OpenQueue:
         known = self._queues.get(key)
         fresh = read_queue(path)
-        if known is not None and _same(known.queue, fresh):
+        if known is not None and _told(known.queue) == _told(fresh):
             return known
         if run.folder not in self._books:
             self._books[run.folder] = LabelBook(run.folder)
         return OpenQueue(key, run, fresh, self._books[run.folder])
 
 
-def _same(one: Queue, two: Queue) -> bool:
-    settings = ("content_sha256", "budget", "annotators_per_item", "instructions", "reveal")
-    return all(getattr(one, name) == getattr(two, name) for name in settings)
+_told = attrgetter("content_sha256", "budget", "annotators_per_item", "instructions", "reveal")
 
 
 def _is_run(folder: Path) -> bool:

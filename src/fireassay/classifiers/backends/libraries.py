@@ -5,6 +5,7 @@ No library is imported unless an object or a file is of it.
 
 import functools
 import hashlib
+import importlib
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -119,22 +120,7 @@ def _library_of(obj: Any) -> str:
     return ""
 
 
-def _load_keras(path: Path) -> Any:
-    import keras
-
-    return keras.saving.load_model(path, compile=False)
-
-
-def _load_catboost(path: Path) -> Any:
-    from catboost import CatBoostClassifier
-
-    return CatBoostClassifier().load_model(str(path))
-
-
-def _load_fasttext(path: Path) -> Any:
-    import fasttext
-
-    return fasttext.load_model(str(path))
+_imported: Final = importlib.import_module
 
 
 def _ask_fasttext(model: Any, texts: Any) -> Any:
@@ -170,17 +156,22 @@ LIBRARIES: Final = {
         "Model",
         lambda model, X: np.asarray(model.predict(X, verbose=0), dtype=np.float64),
         lambda model: [model.to_json(), *map(np.asarray, model.get_weights())],
-        _load_keras,
+        lambda path: _imported("keras").saving.load_model(path, compile=False),
     ),
     "catboost": Library(
         "catboost",
         "CatBoost",
         lambda model, X: model.predict(X, prediction_type="Probability", thread_count=1),
         _saved_bytes,
-        _load_catboost,
+        lambda path: _imported("catboost").CatBoostClassifier().load_model(str(path)),
     ),
     "fasttext": Library(
-        "fasttext", "_FastText", _ask_fasttext, _saved_bytes, _load_fasttext, texts=True
+        "fasttext",
+        "_FastText",
+        _ask_fasttext,
+        _saved_bytes,
+        lambda path: _imported("fasttext").load_model(str(path)),
+        texts=True,
     ),
     "transformers": Library(
         "transformers",
