@@ -1,16 +1,41 @@
 """``fireassay check`` and ``lock``: judge a run against limits, fix them before."""
 
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fireassay.cli.console import asked, emit_json, say
+from fireassay.cli.console import asked, emit_json, say, shape
 from fireassay.cli.options import answering, arg, opt
 
 if TYPE_CHECKING:
-    from fireassay.cli.check_runs import CheckedRun
-    from fireassay.report import GateCheck
+    from fireassay.report import Gate, GateCheck, Report, Verdict
+    from fireassay.report.first_screen import FirstScreen
+    from fireassay.report.gates import Direction
+
+_UNLOCKED = "they were not locked before the first look"
+
+
+@dataclass(frozen=True)
+class CheckedRun:
+    """A run folder with its verdict, how often its labels were judged, and its reservations."""
+
+    run: Path
+    report: "Report"
+    verdict: "Verdict"
+    looks: dict[str, int]
+    reserved: dict[str, str]
+
+    @property
+    def screen(self) -> "FirstScreen":
+        """Its first screen."""
+        from fireassay.report.first_screen import first_screen
+
+        report = self.report
+        return first_screen(report.parts, self.verdict, report.accepted, report.about)
 
 
 @answering
@@ -53,34 +78,38 @@ def check(
 
     Example: fireassay check fireassay-run --max error=0.05 --min accuracy=0.9
     """
-    from fireassay.cli.check_runs import judged_runs, show_table, write_files
+    from fireassay.report.looks_and_changes import with_check
 
-    found = judged_runs(
-        runs,
-        [*((text, "max") for text in max_ or []), *((text, "min") for text in min_ or [])],
-        strict=strict,
-        spend=spend,
-        base=not_worse_than,
-        changes=(margin, number or ["accuracy.error"]),
-        require_lock=require_lock,
-        require_model=require_model,
-        offline=offline,
-        digests={"model": model_sha256, "data": data_sha256},
-    )
-    write_files(found, junit, summary)
+    limits: list[tuple[str, Direction]] = [(text, "max") for text in max_ or []]
+    limits += [(text, "min") for text in min_ or []]
+    digests = {"model": model_sha256, "data": data_sha256}
+    found = []
+    for run in runs:
+        one = _judged(run, limits, digests, strict=strict, spend=spend, offline=offline)
+        verdict, base = one.verdict, not_worse_than
+        numbers = number or ["accuracy.error"]
+        for extra in () if base is None else _not_worse(run, one.report, base, margin, numbers):
+            verdict = with_check(verdict, extra, strict=strict)
+        why = "the run is not of now" if one.reserved else ""
+        if require_lock and verdict.lock_state != "locked":
+            why = why or _UNLOCKED
+        if require_model and verdict.model_state not in ("same", "recorded"):
+            why = why or "the model was not compared"
+        if why and verdict.status == "pass":
+            verdict = replace(verdict, status="not enough evidence", reserved=why)
+        found.append(replace(one, verdict=verdict))
+    _write_files(found, junit, summary)
     if asked.json:
         documents = {str(one.run): _document(one) for one in found}
         emit_json(documents if len(found) > 1 else next(iter(documents.values())))
     elif not asked.quiet:
-        show_table(found) if len(found) > 1 else _show(found[0])
+        _show_table(found) if len(found) > 1 else _show(found[0])
     codes = {one.verdict.exit_code for one in found}
     raise typer.Exit(next(code for code in (1, 3, 0) if code in codes))
 
 
-def _document(one: "CheckedRun") -> Any:
+def _document(one: CheckedRun) -> Any:
     """The verdict as strict JSON: every check, what to do, and what is not of now."""
-    from dataclasses import asdict
-
     verdict, screen = one.verdict, one.screen
     checks = [
         {
@@ -120,7 +149,7 @@ def _found(check: "GateCheck") -> dict[str, Any]:
     return {**found, "found": check.measure.shown(check.estimate)}
 
 
-def _show(one: "CheckedRun") -> None:
+def _show(one: CheckedRun) -> None:
     """The limits with their reasons, what is not of now, and what to do."""
     from fireassay.cli.console import show_limits, show_verdict
 
@@ -141,6 +170,100 @@ def _show(one: "CheckedRun") -> None:
         say(f"Do next: {action}")
     if not one.verdict.checks:
         say("Set limits with --max, --min or a [gates] table.")
+
+
+def _judged(
+    run: Path, limits: "list[tuple[str, Direction]]", digests: dict[str, str | None], *,
+    strict: bool, spend: bool, offline: bool,
+) -> CheckedRun:  # fmt: skip
+    """A run judged against the limits, or against its own."""
+    from fireassay.assessment.run.challenge import ModelCheck, check_model, other_digests
+    from fireassay.assessment.run.folder import configuration, read_report, reservations
+    from fireassay.assessment.run.judging import judge_of
+    from fireassay.report import Gate
+
+    config = configuration(run)
+    report = read_report(run, charts=False, config=config)
+    reserved = reservations(run, report) | other_digests(run, report, digests)
+    model = ModelCheck() if reserved else check_model(run, config, "--offline" if offline else "")
+    if model.state in ("other", "no answer"):
+        reserved["model"] = model.text
+    given = [_meant(Gate.parse(text, direction), report) for text, direction in limits]
+    judge = judge_of(run, config, given)
+    judged = judge.judge(report, strict=strict, spend=spend)
+    judge.note(judged)
+    verdict = replace(judged.verdict, model=model.text, model_state=model.state)
+    return CheckedRun(run, judged.report, verdict, judged.looks, reserved)
+
+
+def _write_files(found: Sequence[CheckedRun], junit: Path | None, summary: Path | None) -> None:
+    """JUnit with one suite for each run, and the summary; a GitHub job gets the summary as well."""
+    from fireassay.core.files import write_text
+    from fireassay.report.exports import to_junit, to_summary
+
+    if junit is not None:
+        suites = [
+            to_junit(one.report.parts, one.verdict, one.report.title, one.report.accepted)
+            for one in found
+        ]
+        head, first = suites[0].split("\n", 1)
+        if len(suites) > 1:
+            inner = "\n".join(suite.split("\n", 1)[1] for suite in suites)
+            first = f"<testsuites>\n{inner}\n</testsuites>"
+        write_text(junit, f"{head}\n{first}")
+    of_job = os.environ.get("GITHUB_STEP_SUMMARY")
+    if summary is not None or of_job:
+        pages = [to_summary(str(one.run), one.screen, one.reserved) for one in found]
+        if summary is not None:
+            write_text(summary, "\n".join(pages))
+        if of_job:
+            with Path(of_job).open("a", encoding="utf-8") as file:
+                file.write("\n".join(pages))
+
+
+def _show_table(found: Sequence[CheckedRun]) -> None:
+    """One line for each run: state, folder and verdict."""
+    width = max(len(str(one.run)) for one in found)
+    for one in found:
+        state = f"{shape(one.verdict.status)} {one.run!s:<{width}}"
+        say(f"{state}  {one.verdict.headline}")
+        for name, reason in one.reserved.items():
+            say(f"  not now  {name}: {reason}")
+    passed = sum(one.verdict.status == "pass" for one in found)
+    say(f"{passed} of {len(found)} runs pass.")
+
+
+def _not_worse(
+    run: Path, report: "Report", base: Path, margin: float, numbers: list[str]
+) -> "list[GateCheck]":
+    """The change of each number since another run on the same rows, as a gate."""
+    from fireassay.assessment.compare import pair_runs
+    from fireassay.assessment.parts.table import full_name
+    from fireassay.assessment.run.folder import read_report, reservations
+    from fireassay.report.looks_and_changes import not_worse_check
+
+    before = read_report(base)
+    changes = dict(pair_runs(base, run, (before, report)).changes)
+    if reservations(base, before) or reservations(run, report):
+        changes = {}
+    found = []
+    for given in numbers:
+        name = full_name(given, [part.question for part in report.parts])
+        part, _, short = name.partition(".")
+        measure = report[part].measure(short)
+        found.append(not_worse_check(name, changes.get(name), measure, margin, str(base)))
+    return found
+
+
+def _meant(gate: "Gate", report: "Report") -> "Gate":
+    """The gate by its full name; a name that no part can have is refused at once."""
+    from fireassay.assessment.parts.table import full_name
+
+    part = gate.number.partition(".")[0]
+    known = {name for item in report.parts for name in item.estimates}
+    if gate.number in known or any(item.question == part for item in report.parts):
+        return gate  # the report knows best
+    return replace(gate, number=full_name(gate.number, [p.question for p in report.parts]))
 
 
 @answering

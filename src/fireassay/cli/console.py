@@ -30,7 +30,7 @@ INTERRUPTED = 130  # what shells say of a program that Ctrl-C ended
 
 
 @dataclass
-class Asked:
+class _Asked:
     """How the command that runs was asked to answer: with --json, with --quiet."""
 
     json: bool = False
@@ -42,7 +42,7 @@ class Asked:
         return self.json or self.quiet
 
 
-asked = Asked()
+asked = _Asked()
 
 
 def say(text: str = "", *, quiet: bool | None = None) -> None:

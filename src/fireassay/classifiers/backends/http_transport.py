@@ -92,7 +92,7 @@ Answer = tuple[int, http.client.HTTPMessage, bytes]  # status, headers, body
 
 
 @dataclass(frozen=True)
-class Message:
+class _Message:
     """What is sent to an address; ``sending`` is called before the body goes out."""
 
     method: str
@@ -147,7 +147,7 @@ class Transport:
     ) -> bytes:
         """The body of a successful answer; ``sending`` is called whenever a body goes out."""
         token = self._token()
-        message = Message(method, body, _headers(body, token), sending)
+        message = _Message(method, body, _headers(body, token), sending)
         for attempt in range(self.retries + 1):
             try:
                 status, headers, content = self._attempt(url, message, token)
@@ -223,7 +223,7 @@ class Transport:
                 "ca_file must be a file of certificates (PEM).", got=f"{self.ca_file!r}: {failure}"
             ) from None
 
-    def _attempt(self, url: str, message: Message, token: str | None) -> Answer:
+    def _attempt(self, url: str, message: _Message, token: str | None) -> Answer:
         deadline = time.monotonic() + self.timeout_s
         for _ in range(_MOST_REDIRECTS + 1):
             status, headers, content = self._exchange(url, message, deadline)
@@ -245,7 +245,7 @@ class Transport:
             )
         return target
 
-    def _exchange(self, url: str, message: Message, deadline: float) -> Answer:
+    def _exchange(self, url: str, message: _Message, deadline: float) -> Answer:
         parts = urlsplit(url)
         where = parts.hostname or "", parts.port
         left = max(0.001, deadline - time.monotonic())
