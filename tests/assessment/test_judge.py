@@ -16,6 +16,7 @@ from fireassay.cli.main import app
 from fireassay.core import DataError, NotEnoughEvidenceError, ParameterError
 from fireassay.data.predictions import per_group, predictions_of, read_predictions
 from fireassay.reliability import assess
+from fireassay.statistics.labels_to_pass import groups_to_pass
 
 
 def clinic(n=1640, seed=0, better=0.0):
@@ -109,7 +110,7 @@ def test_any_number_on_any_slice_and_at_any_point(file):
     )  # fmt: skip
     found = run(file, *limits)
     assert found.exit_code == 0, found.stdout
-    assert "Sensitivity (recall): yes, ward = ICU" in found.stdout
+    assert "Sensitivity (recall): yes where ward = ICU" in found.stdout
     assert "Too small to judge" in found.stdout
     assert "ward Surgery" in found.stdout
 
@@ -130,6 +131,32 @@ def test_a_run_folder_as_any_other(file, tmp_path):
     assert bound.exit_code == 0, bound.stdout
     gone = CliRunner().invoke(app, ["check", str(folder), "--min", "standing_share=0.5"])
     assert gone.exit_code == 3
+
+
+def test_page_and_check_say_the_same_of_limits_by_their_short_names(file, tmp_path):
+    folder = tmp_path / "run"
+    run(file, "--min", "auroc=0.8", "--min", "sensitivity=0.1", "-o", folder, "-q")
+    said = "First look; limits were not locked beforehand."
+    assert said in (folder / "report.html").read_text()
+    assert said in CliRunner().invoke(app, ["check", str(folder)]).stdout
+    moved = CliRunner().invoke(app, ["check", str(folder), "--min", "sensitivity=0.2"])
+    assert "Exploratory: limits set after a look" in moved.stdout
+
+
+@pytest.mark.parametrize("number", ["sensitivity", "specificity"])
+def test_how_many_groups_of_a_class_a_limit_takes(number):
+    rows = clinic()
+    rows = rows[rows["outcome"] == ("yes" if number == "sensitivity" else "no")]
+    each = (rows["outcome"] != rows["prediction"]).groupby(rows["patient"]).agg(["sum", "size"])
+    rate = 1 - each["sum"].sum() / each["size"].sum()
+    limit = round(rate - 0.04, 3)
+    (advice,) = fa.judge(clinic(), groups="patient").verdict({"min": {number: limit}}).advice
+    largest = clinic()["patient"].value_counts().max()
+    assert (
+        advice.labels
+        == groups_to_pass(each["sum"], each["size"], 1 - limit, largest_group=largest).more
+    )
+    assert f"more groups that have {rows['outcome'].iloc[0]}: 80 % chance" in advice.text
 
 
 @pytest.mark.parametrize("group", ["none", "patient"])

@@ -51,7 +51,9 @@ def test_a_run_shows_what_was_planned_and_what_it_took(tmp_path):
         assert cost["actual"]["seconds"] > 0
         assert cost["actual"]["memory_mb"] > 20
         assert cost["actual"]["disk_mb"] > 0
-    assert "160 queries, asked 160, 112 rows delivered" in in_words(first.costs)
+    assert "160 asked (160 planned at most), 112 reached the model (known answers" in in_words(
+        first.costs
+    )
     page = (tmp_path / "report.html").read_text()
     assert "minutes planned" in page
     assert "seconds" not in (tmp_path / "result.json").read_text()

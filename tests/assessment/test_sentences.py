@@ -6,7 +6,8 @@ import re
 import pytest
 
 from fireassay.assessment.parts.table import PARTS
-from fireassay.report import advice
+from fireassay.core import Estimate, Evidence
+from fireassay.report import Report, advice
 from fireassay.report.gates import USUAL, unknown_number
 from fireassay.report.verdict import HEADS, PRESUMED, WORDS
 
@@ -40,6 +41,48 @@ def test_sentences_are_short_and_in_the_fields_words(place, text):
         assert len(sentence.split()) <= 20, place
         assert len(NEGATIONS.findall(sentence)) <= 1 or ";" in text, f"{place}: double negation"
     assert not BANNED.search(text), place
+
+
+def headlines():
+    """The verdict on every number that a limit can name: not met, and undecided."""
+    for name, part in PARTS.items():
+        for measure in part.measures:
+            number = re.sub(r"\[\*\]", "[sick -> well]", measure.name).replace("*", "one")
+            for value in (0.2, 0.45):  # far from the limit, and near it
+                made = Estimate.around(value, value - 0.1, value + 0.1, confidence=0.95, n=99,
+                                       method="DeLong")  # fmt: skip
+                found = Evidence(name, "h", estimates={number: made}, measures=(measure,))
+                side = "max" if measure.better == "low" else "min"
+                limit = 0.5 if side == "min" else 0.05 if value == 0.2 else 0.4
+                verdict = Report([found]).verdict({side: {f"{name}.{number}": limit}})
+                assert verdict.status == ("fail" if value == 0.2 else "not enough evidence")
+                yield pytest.param(verdict, id=f"{name}.{measure.name}-{verdict.checks[0].word}")
+
+
+# The noun that each label is about. It is singular, so that "is below" follows.
+_NOUNS = re.compile(
+    r"(accuracy|error|rate|kappa|correlation|sensitivity|specificity|f1|ratio|auroc|auc|precision"
+    r"|score|loss|slope|intercept|benefit|number|size|gap|share|coverage|agreement|entropy|distance"
+    r"|bound|cost|saving|threshold|temperature|robustness|survival|time|effect|concordance"
+    r"|fraction|ppv|npv)$"
+)
+
+
+@pytest.mark.parametrize("verdict", list(headlines()))
+def test_the_headline_is_a_sentence_about_a_noun(verdict):
+    head, _, said = verdict.headline.partition(": ")
+    assert head in ("FAIL", "INCONCLUSIVE")
+    assert len(verdict.headline.split()) <= 20
+    about = re.fullmatch(
+        r"(.+?)(?:, at (?:most|least))? is (?:above|below|not shown to (?:stay within|reach)) .+\.",
+        said,
+    )
+    assert about, said
+    assert not re.search("[:,]", about[1]), said
+    subject = re.split(r" (?:of|in|on|by|to|for|against|among|from|at|per|with|without|after|inside"
+                       r"|before|above|between|under) | \(", about[1])[0]  # fmt: skip
+    assert _NOUNS.search(subject.lower()), said
+    assert subject[0].islower() or re.match("[A-Z][A-Z1]|Brier|Cohen|Matthews", subject), said
 
 
 @pytest.mark.parametrize("part", PARTS)

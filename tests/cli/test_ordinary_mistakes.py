@@ -83,7 +83,7 @@ def test_without_bounds_no_attack_is_survived(project):
     assert part["status"] == "done"
     assert "(ℓ∞ ≤ 0.1 of each column's 5 % to 95 % range) within 300 queries" in part["headline"]
     assert "not tried: pgd (the model gives no gradients)" in part["headline"]
-    assert verdict()["checks"][0]["label"] == "Right answers that stand against the attacks"
+    assert verdict()["checks"][0]["label"] == "Robust accuracy of right answers"
 
 
 def test_groups_that_are_ignored_keep_a_limit_from_passing(project):

@@ -43,7 +43,7 @@ def test_the_bound_counts_patients_and_says_what_the_rows_are_worth(method):
     # 25 rows per patient at a correlation of 0.3: a design effect of about 1 + 24 * 0.3 = 8.2.
     assert 1000 / 20 < worth.value < 1000 / 3
     assert worth.n == 1000
-    assert "Independent rows that would say as much" in str(found)
+    assert "Effective sample size" in str(found)
     assert f"of 40 groups, worth {worth.value:.0f} independent ones" in found.headline
     assert "independent-groups" in evidence.estimates["pmi_upper"].rests_on
     assert "independent-rows" not in evidence.estimates["pmi_upper"].rests_on

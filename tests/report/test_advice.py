@@ -58,7 +58,7 @@ def test_a_contradicted_assumption_is_to_be_mended_or_accepted():
         assumptions=(Assumption("Rows are independent.", "contradicted", "9", "independent-rows"),),
     )
     (found,) = advice({"max": {"error": 0.5}}, evidence)
-    assert "Rows are independent." in found.text
+    assert "the data contradicts that rows are independent." in found.text
     assert '[gates.accept] "independent-rows"' in found.command
 
 
@@ -110,14 +110,14 @@ def test_what_is_too_close_is_said_and_never_no_more_labels():
     for k, n in ((5, 100), (6, 100)):
         (found,) = advice(gates, part(error=share(k, n)))
         assert found.labels is None
-        assert "Too close to call" in found.text
+        assert "too close to call" in found.text
     (found,) = advice(gates, by_groups(np.r_[8, np.zeros(39, dtype=int)], np.full(40, 8)))
     assert found.labels != 0
 
 
 def test_a_broken_limit_is_not_called_close():
     (found,) = advice({"max": {"error": 0.05}}, part(error=share(30, 100)))
-    assert found.text.startswith("More labels will not help at 30")
+    assert found.text.startswith("Improve the model: at 30 % more labels will not help.")
 
 
 def test_with_as_many_rows_an_auroc_keeps_its_limit_as_often_as_promised():

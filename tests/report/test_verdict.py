@@ -191,5 +191,5 @@ def test_print_says_state_label_limit_and_advice():
     text = str(judged({"max": {"error": 0.05}}, part(error=share(3, 100))))
     assert text.startswith("INCONCLUSIVE: wrong is not shown to stay within 5 %.")
     assert "Wrong (≤ 5 %): the limit 5 % lies between 0.6 % and 8.5 %" in text
-    assert "Too close to call" in text
+    assert "too close to call" in text
     assert "nothing here is a pass" in str(judged({}))

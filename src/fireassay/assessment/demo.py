@@ -1,13 +1,14 @@
 """The demo: a small model on built-in data, assessed with everything there is."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from fireassay.assessment.context import Context
+from fireassay.assessment.parts.part import marks_of
 from fireassay.assessment.parts.table import PARTS, settings_models
-from fireassay.assessment.run.folder import under_way
-from fireassay.assessment.run.judging import Judge
+from fireassay.assessment.run.folder import TEST_ROWS, note, under_way
+from fireassay.assessment.run.judging import Judge, RowSketch
 from fireassay.assessment.run.loop import Run, Say, silent
 from fireassay.assessment.run.start import RunOutcome, about_arrays, begun, facts_of
 from fireassay.classifiers import Classifier, as_classifier
@@ -30,7 +31,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
 # One is met, one is not and one is undecided, so that the first report anyone sees shows all three.
 GATES: dict[str, dict[str, float]] = {
     "max": {"reliability.pmi_upper": 0.08},
-    "min": {"accuracy.accuracy": 0.95, "survival.standing_share": 0.5},
+    "min": {"accuracy.accuracy": 0.95, "survival.robust_accuracy": 0.5},
 }
 
 PREDICTIONS, CLINICAL = "synthetic-admissions.csv", "clinical"
@@ -58,7 +59,9 @@ def run_demo(
         executor = Executor(store=store, progress=False)
         context = Context(demo_model(train, seed), test, train, seed=seed, executor=executor)
         other = alarm_context(seed, executor)
-        judge = Judge(parse_gates(GATES))
+        sketch = RowSketch.of(marks_of(context, test.labels))
+        note(store, {TEST_ROWS: asdict(sketch)})
+        judge = Judge(parse_gates(GATES), folder.resolve().parent, sketch)
         run = Run(
             context,
             tuple(PARTS),

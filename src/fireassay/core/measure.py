@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 from fireassay.core.errors import ParameterError
 from fireassay.core.estimate import Estimate
+from fireassay.core.words import within_a_sentence
 
 Unit = Literal["share", "bits", "queries", "seconds", "count", "ratio", "auc"]
 Better = Literal["low", "high", "neither"]
@@ -50,6 +51,15 @@ class Measure:
     def undescribed(cls, name: str) -> "Measure":
         """A number of a user's own part, of which only the name is known."""
         return cls(name, name.replace("_", " "), "ratio", "neither", "")
+
+    @property
+    def said(self) -> str:
+        """The label within a sentence.
+
+        >>> Measure("ppv[sepsis]", "PPV (precision): sepsis", "share", "high", "").said
+        'PPV (precision) of sepsis'
+        """
+        return within_a_sentence(self.label).replace(": ", " of ", 1)
 
     def matches(self, name: str) -> bool:
         """Whether this is the measure of a number, by its own name or by its family's."""

@@ -13,6 +13,16 @@ def p_text(p: float) -> str:
     return "p below 0.001" if p < 0.001 else f"p = {p:.2g}"
 
 
+_NAMES = ("Brier", "Cohen", "Matthews")
+
+
+def within_a_sentence(text: str) -> str:
+    """A sentence or a label as a part of another: lower case, unless it begins with a name."""
+    second = text[1:2]
+    kept = second.isupper() or second in (" ", "1") or text.startswith(_NAMES)
+    return text if kept else text[:1].lower() + text[1:]
+
+
 # Controls but tab and line end, and marks that turn the direction of writing.
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 

@@ -30,28 +30,28 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "errors_found",
-        "Confident errors found",
+        "Number of confident errors found",
         "count",
         "low",
         "Labelled predictions that are confident and wrong.",
     ),
     Measure(
         "errors_expected",
-        "Confident errors expected",
+        "Number of confident errors expected",
         "count",
         "neither",
         "As many errors as the model's confidences announce on the labelled rows.",
     ),
     Measure(
         "pool_error_rate",
-        "Wrong among all candidates",
+        "Error rate among all candidates",
         "share",
         "low",
         "Share of all confident predictions that are wrong, from the rows that were drawn by lot.",
     ),
     Measure(
         "errors_left",
-        "Confident errors left",
+        "Number of confident errors left",
         "count",
         "low",
         "Confident predictions that nobody has labelled and that are wrong, from rows that were "
@@ -59,7 +59,7 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "drawn_error_rate",
-        "Wrong among all rows, by lot",
+        "Error rate of rows drawn by lot",
         "share",
         "low",
         "Share of all rows that the model gets wrong, from the rows that were drawn by lot.",

@@ -22,68 +22,68 @@ _NUMBERS = {
         "Lower bound of the probability that an input of the field is misclassified.",
     ),
     "field_error_rate": (
-        "Wrong among the field rows, from labels drawn by lot",
+        "Field error rate from labels drawn by lot",
         "Error rate of the field rows, from the labels that discovery drew among them.",
     ),
     "field_pmi_upper": (
-        "Field error rate, at most, from labels drawn by lot",
+        "Field error rate from labels drawn by lot, at most",
         "Upper bound from the labels that discovery drew among the field rows alone.",
     ),
     "corrected_pmi_upper": (
-        "Field error rate, at most, with wrong labels allowed for",
+        "Field error rate with wrong labels allowed for, at most",
         "Upper bound of how often its answer is not the truth, where labels may be wrong.",
     ),
     "corrected_pmi_lower": (
-        "Field error rate, at least, with wrong labels allowed for",
+        "Field error rate with wrong labels allowed for, at least",
         "Lower bound of how often its answer is not the truth, where labels may be wrong.",
     ),
     "label_error": (
-        "Labels that are wrong",
+        "Label error rate",
         "How often a label is wrong, from rows that were labelled twice.",
     ),
     "test_pmi": (
-        "Wrong by the test rows, which the field contradicts",
+        "Error rate by the test rows (the field contradicts it)",
         "Estimate from the test rows; labels from the field do not agree with it.",
     ),
     "test_pmi_upper": (
-        "Wrong by the test rows, at most, which the field contradicts",
+        "Error rate by the test rows (the field contradicts it), at most",
         "Upper bound from the test rows; labels from the field do not agree with it.",
     ),
     "test_pmi_lower": (
-        "Wrong by the test rows, at least, which the field contradicts",
+        "Error rate by the test rows (the field contradicts it), at least",
         "Lower bound from the test rows; labels from the field do not agree with it.",
     ),
     "worst_slice_upper": (
-        "Wrong in the worst slice, at most",
+        "Error rate in the worst slice, at most",
         "Upper bound of the error rate of every slice that was named, all at once.",
     ),
     "worst_slice_lower": (
-        "Wrong in the worst slice, at least",
+        "Error rate in the worst slice, at least",
         "Lower bound of the error rate of the worst slice.",
     ),
     "pmi_ram": (
-        "Field error rate, by the published cells",
+        "Field error rate by the published cells",
         "The published estimate; most cells are labelled by the model itself.",
     ),
     "pmi_upper_published": (
-        "The published bound, which does not hold",
+        "Published bound (does not hold)",
         "Kept to compare with the paper; the labels contradict it.",
     ),
     "acu": (
-        "Wrong inside an average cell",
+        "Error rate inside an average cell",
         "Mean share of a cell that the model gets wrong, every cell counted alike.",
     ),
 }
 EFFECTIVE_N = Measure(
     "effective_n",
-    "Independent rows that would say as much",
+    "Effective sample size",
     "count",
     "high",
     "Rows of one patient, device or document repeat each other; this is what they are worth.",
 )
 LARGEST_GROUP = Measure(
     "largest_group",
-    "Rows of the largest group",
+    "Size of the largest group",
     "count",
     "neither",
     "The most rows that a patient, device or document can have: declared, or the most seen.",

@@ -1,21 +1,23 @@
 """What would settle a gate: labels still needed, or the rate that would have to be reached."""
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from fireassay.core import Assumption, Estimate, Evidence, Measure
 from fireassay.core.lazy import special
+from fireassay.core.words import within_a_sentence
 from fireassay.report.gates import Gate
 
 _POWER = 0.8
 GROUPS, LARGEST = "groups", "largest_group"  # the table and the number that accuracy gives
 _OF_ALL_ROWS = ("error", "accuracy", "pmi", "pmi_upper", "pmi_lower")
-_TOO_CLOSE = "Too close to call at {}: lower the limit or improve the model."
-_WILL_NOT_HELP = "More labels will not help at {}."
-_NO_INTERVAL = "It has no interval that more rows could narrow; limit another number."
-_MORE_GROUPS = "More groups (patients, devices) narrow it; more rows of the same groups do not."
+_TOO_CLOSE = "Improve the model or change the limit: {} is too close to call."
+_WILL_NOT_HELP = "Improve the model: at {} more labels will not help."
+_NO_INTERVAL = "Limit another number: this one has no interval that more rows could narrow."
+_MORE_GROUPS = "Label more groups (patients, devices): more rows of the same groups will not help."
 _NO_SUCH = "{} has no such number here; a calibration, for example, needs probabilities."
 _EXACT = 100  # so few rows are counted one by one
 
@@ -46,20 +48,29 @@ class Advice:
 
 @dataclass(frozen=True)
 class SeenGroups:
-    """Errors and rows of the groups that were judged, and the most rows that one can have."""
+    """Errors and rows of the groups behind a number, the most rows of one, and their class."""
 
     errors: tuple[float, ...]
     rows: tuple[float, ...]
     largest: float
+    having: str = ""
 
     @classmethod
-    def of(cls, parts: Mapping[str, Evidence]) -> "SeenGroups | None":
-        """As accuracy has put them down; None without groups."""
+    def of(cls, parts: Mapping[str, Evidence], number: str) -> "SeenGroups | None":
+        """As accuracy has put them down, of all rows or of a class; None where it has none."""
+        family, _, name = number.removesuffix("]").partition("[")
         for part in parts.values():
             if GROUPS in part.tables and LARGEST in part.estimates:
-                each = [row for row in part.tables[GROUPS].rows for _ in range(int(row[2]))]
-                errors, rows = (tuple(float(row[i]) for row in each) for i in (0, 1))
-                return cls(errors, rows, part.estimates[LARGEST].value)
+                rows = part.tables[GROUPS].rows
+                others = {str(row[3]) for row in rows if len(row) > 3} - {"", name}
+                if family == "specificity" and len(others) == 1:  # of two classes
+                    family, name = "sensitivity", others.pop()
+                if number not in _OF_ALL_ROWS and family not in ("sensitivity", "recall"):
+                    return None
+                own = [row for row in rows if (row[3] if len(row) > 3 else "") == name]
+                each = [row for row in own for _ in range(int(row[2]))]
+                errors, sizes = (tuple(float(row[i]) for row in each) for i in (0, 1))
+                return cls(errors, sizes, part.estimates[LARGEST].value, name) if each else None
         return None
 
 
@@ -85,14 +96,15 @@ def advise(
         return Advice(gate, _NO_INTERVAL)
     if measure.unit == "share" and 0 < gate.limit < 1:
         counted = estimate.method == "Clopper-Pearson" or estimates[name].kind == "bound"
-        if groups is not None and name in _OF_ALL_ROWS and _by_groups(estimates[name]):
+        if groups is not None and _by_groups(estimates[name]):
             return _for_a_share(gate, measure, estimate, alpha, groups)
         if counted and not _by_groups(estimates[name]):
             return _for_a_share(gate, measure, estimate, alpha, None)
-    if _by_groups(estimate):
+    if _by_groups(estimate) and "jackknife" not in estimate.method:
         best = estimate.low if gate.direction == "max" else estimate.high
-        helps = _MORE_GROUPS if gate.keeps(best) else _WILL_NOT_HELP.format(measure.told(estimate))
-        return Advice(gate, helps)
+        if gate.keeps(best):
+            return Advice(gate, _MORE_GROUPS, command=_how_many_groups(gate, estimate))
+        return Advice(gate, _WILL_NOT_HELP.format(measure.told(estimate)))
     return _for_an_interval(gate, measure, estimate, alpha)
 
 
@@ -123,6 +135,23 @@ def _by_groups(estimate: Estimate) -> bool:
     return "groups" in estimate.method
 
 
+def _units(estimate: Estimate) -> tuple[int, str]:
+    """How many groups, else rows, an interval is over, and which of both."""
+    found = re.search(r"over ([\d,]+) groups", estimate.method)
+    return (estimate.n, "row") if found is None else (int(found[1].replace(",", "")), "group")
+
+
+def _how_many_groups(gate: Gate, estimate: Estimate) -> str:
+    """The command that counts the groups for a limit on a share; empty for other numbers."""
+    if not estimate.method.startswith("groups-any"):
+        return ""
+    limit, rate = (1 - x if gate.direction == "min" else x for x in (gate.limit, estimate.value))
+    rows = max(1, round(estimate.n / _units(estimate)[0]))
+    given = {"limit": f"{limit:.3g}", "rate": f"{rate:.3g}", "rows": f"{rows}"}
+    told = " ".join(f"--given {name}={value}" for name, value in given.items())
+    return f"fireassay plan --power groups {told}"
+
+
 def _for_a_share(
     gate: Gate, measure: Measure, estimate: Estimate, alpha: float, groups: SeenGroups | None
 ) -> Advice:
@@ -145,6 +174,7 @@ def _for_a_share(
             return Advice(gate, _TOO_CLOSE.format(told))
         return Advice(gate, _WILL_NOT_HELP.format(told) + _needed(gate, measure, estimate.n, alpha))
     more = f"1 more {what}" if found.more == 1 else f"{_rounded_up(found.more)} more {what}s"
+    more += f" that have {groups.having}" if groups is not None and groups.having else ""
     text = f"Label {more}: {100 * _POWER:.0f} % chance to pass, judging by what was seen."
     return Advice(gate, text, found.more, "fireassay label serve" if groups is None else "")
 
@@ -169,6 +199,7 @@ def _for_an_interval(gate: Gate, measure: Measure, estimate: Estimate, alpha: fl
 
     z = -float(special.ndtri(alpha))
     worst = estimate.high if gate.direction == "max" else estimate.low
+    n, what = _units(estimate)
     half, room = abs(worst - estimate.value), abs(gate.limit - estimate.value)
     if not (math.isfinite(half) and half > 0 and z > 0):
         return Advice(gate, _NO_INTERVAL)
@@ -180,15 +211,22 @@ def _for_an_interval(gate: Gate, measure: Measure, estimate: Estimate, alpha: fl
         target = gate.limit + sign * wanted
         beyond = target > 1 if measure.unit in ("share", "auc") else False
         if beyond or (target < 0 <= min(estimate.value, gate.limit)):
-            few = f"{estimate.n:,} rows are too few for this limit, whatever they show."
+            few = f"{n:,} {what}s are too few for this limit, whatever they show."
             return Advice(gate, few)
-        reach = _within(target, gate, measure, estimate.n)
+        reach = _within(target, gate, measure, n)
         text = _WILL_NOT_HELP.format(measure.told(estimate))
-        text += f" With {estimate.n:,} rows it must be {_relation(gate)} {reach}."
+        text += f" With {n:,} {what}s it must be {_relation(gate)} {reach}."
         return Advice(gate, text)
-    more = max(1, math.ceil(estimate.n * ((wanted / room) ** 2 - 1)))
-    text = f"Label {_rounded_up(more)} more rows: 80 % chance to pass, judging by what was seen."
+    more = max(1, math.ceil(n * ((wanted / room) ** 2 - 1)))
+    text = f"Label {_rounded_up(more)} more {what}s: 80 % chance to pass, judging by what was seen."
     return Advice(gate, text, more)
+
+
+def mended(broken: Assumption) -> tuple[str, str]:
+    """What to do about an assumption that the data contradicts, and what to write for it."""
+    said = within_a_sentence(broken.statement).removesuffix(".")
+    accept = f'[gates.accept] "{broken.id}" = "why"' if broken.id else ""
+    return f"Give other data, or accept with a reason: the data contradicts that {said}.", accept
 
 
 def remedy(gate: Gate, part: Evidence | None, against: Assumption | None) -> Advice:
@@ -206,9 +244,8 @@ def remedy(gate: Gate, part: Evidence | None, against: Assumption | None) -> Adv
     if part.partial:
         return Advice(gate, f"Let {name} come to its end: {part.partial}.", command=again)
     if against is not None:
-        text = f"Give data for which this holds: {against.statement}"
-        accept = f'or, with a reason: [gates.accept] "{against.id or "…"}" = "why"'
-        return Advice(gate, text, command=accept)
+        text, command = mended(against)
+        return Advice(gate, text, command=command)
     if not {gate.number, gate.number.partition(".")[2]} & part.estimates.keys():
         return Advice(gate, _NO_SUCH.format(name))
     return Advice(gate, _NO_INTERVAL)

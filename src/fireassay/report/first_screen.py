@@ -6,11 +6,12 @@ from typing import Any, Final
 
 from fireassay.core import Assumption, Estimate, Evidence, Measure
 from fireassay.core.evidence import CELL_ROWS
-from fireassay.report.advice import remedy
+from fireassay.core.words import within_a_sentence
+from fireassay.report.advice import mended, remedy
 from fireassay.report.document import About
 from fireassay.report.gates import Gate
 from fireassay.report.open_points import Doubt, not_answered, not_to_rely_on
-from fireassay.report.verdict import HEADS, PRESUMED, GateCheck, Verdict, within_a_sentence
+from fireassay.report.verdict import HEADS, PRESUMED, GateCheck, Verdict
 
 # Each state has a word, a shape and a colour; green is for a pass alone.
 SHAPES = {
@@ -25,11 +26,13 @@ MOST_NUMBERS = 12
 _ACTIONS, _MOST_CLASSES, _MOST_SLICES = 3, 12, 4
 _CALIBRATION, _NEAR = "calibration_error", 0.05
 _URGENCY = {"fail": 0, "undecided": 1, "pass": 2}
-_VOUCH = '[gates.accept] {} = "why"'
 # What to do about a condition that nobody has shown, and where.
 _ASKED_FOR: Final = {
     "independent-rows": ("Name the patients or devices of the rows.", '[data] group = "COLUMN"'),
-    "unseen-rows": ("Give the training rows, so that copies are found.", '[data] train = "FILE"'),
+    "unseen-rows": (
+        "Give the training rows, or say why the model has seen no test row.",
+        '[data] train = "FILE" or [gates.accept] unseen-rows = "why"',
+    ),
     "missing-truths": ("Find the missing truths, or argue why they are missing.", ""),
     "labels-from-the-field": ("Label rows of the field.", "fireassay label serve"),
 }
@@ -45,6 +48,13 @@ class LimitLine:
     state: str
     struck: bool
     assumes: tuple[str, ...]
+
+    @property
+    def why(self) -> str:
+        """The end that counted, without the conditions that stand beside it."""
+        said = [PRESUMED[each] for each in self.check.presumed]
+        told = self.check.explanation.split("; ")
+        return "; ".join(each for each in told if each not in said)
 
     @property
     def whole(self) -> str:
@@ -254,19 +264,21 @@ def _actions(
     checks = {check.gate: check for check in verdict.checks}
     urgent = sorted(
         verdict.advice,
-        key=lambda a: (_URGENCY[checks[a.gate].status] if a.gate in checks else 1, a.labels or 0),
+        key=lambda a: (
+            _URGENCY[checks[a.gate].status] if a.gate in checks else 1,
+            a.labels is None and not a.command.startswith("fireassay run"),
+            a.labels or 0,
+        ),
     )
     for advice in urgent:
-        label = checks[advice.gate].label if advice.gate in checks else advice.gate.number
-        found.append(Action(f"{label}: {advice.text}", advice.command))
+        name = checks[advice.gate].name if advice.gate in checks else advice.gate.number
+        found.append(Action(f"{name[:1].upper()}{name[1:]}: {advice.text}", advice.command))
     if not verdict.checks:
         limit = "fireassay check RUN --max error=0.05"
         found.append(Action("Set a limit that says what is good enough.", limit))
-    for part in parts:
-        for a in part.assumptions:
-            if a.status == "contradicted" and a.id and a.id not in accepted:
-                mend = f"Give data for which this holds: {within_a_sentence(a.statement)}"
-                found.append(Action(mend, f"or: {_VOUCH.format(a.id)}"))
+    broken = [a for part in parts for a in against(part, accepted)]
+    told = " ".join(action.text for action in found)
+    found += [Action(*mend) for mend in map(mended, broken) if mend[0] not in told]
     presumed = dict.fromkeys(each for check in verdict.checks for each in check.presumed)
     found += [Action(*_ASKED_FOR[each]) for each in presumed if each in _ASKED_FOR]
     return tuple({action.text: action for action in found}.values())[:_ACTIONS]
@@ -288,7 +300,7 @@ def _glance(part: Evidence | None, about: About | None) -> Glance | None:
     n = sum(sum(counts) for _, counts in matrix)
     groups = next((d.groups for d in (about.data if about else ()) if d.groups), None)
     facts = [f"{n:,} labelled rows{f' of {groups:,} groups' if groups else ''}"]
-    shown = [f"{name} {sum(counts):,}" for name, counts in matrix[:_MOST_CLASSES]]
+    shown = [f"{name} ({sum(counts):,})" for name, counts in matrix[:_MOST_CLASSES]]
     more = len(matrix) - len(shown)
     facts.append(
         f"{len(matrix)} classes: {', '.join(shown)}{f' and {more} more' if more > 0 else ''}"
@@ -317,7 +329,7 @@ def _slices(part: Evidence) -> tuple[tuple[str, str, str], ...]:
     return tuple(
         (
             f"{row[0]}: {row[1]}",
-            f"{within_a_sentence(measure.label)} "
+            f"{measure.said} "
             + measure.shown(Estimate.around(*row[4:7], confidence=0.95, n=row[2], method="slice")),
             f"{row[2]:,} rows{'' if row[10] == 'yes' else ', too small'}",
         )
@@ -337,6 +349,6 @@ def changed_since(before: Sequence[Evidence], verdict: Verdict, parts: Sequence[
             measure = known[question].measure(name)
             ends = [measure.told(e[name]) for e in (old[question], known[question].estimates)]
             if ends[0] != ends[1]:
-                told.append(f"{within_a_sentence(measure.label)} {' → '.join(ends)}")
+                told.append(f"{measure.said} {' → '.join(ends)}")
     said = "; ".join(told[:_ACTIONS]) or "no leading number has changed"
     return f"Since the last run: {said}."

@@ -147,7 +147,7 @@ def not_worse_check(
     if measure.better == "neither":
         raise ParameterError(f"'{number}' has no direction in which it gets worse.")
     gate = Gate(f"{number} worse than {base}", "max", margin)
-    measure = replace(measure, label=f"{measure.label}, worse than {base} by")
+    measure = replace(measure, label=f"Worsening of {measure.said} against {base}")
     if change is None:
         why = "the runs cannot be compared row by row: other rows, or a part that did not run"
         return GateCheck(gate, "undecided", why, None, measure)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from fireassay.core import Assumption, Evidence
-from fireassay.report.verdict import within_a_sentence
+from fireassay.core.words import within_a_sentence
 
 _FEW = 2
 # What each question needs, where it was not asked.

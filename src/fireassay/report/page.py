@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from fireassay.core import Assumption, Evidence, Table
 from fireassay.report.document import About
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 LINKS: Final[Mapping[str, Any]] = {
     "part": "#part-", "from_zero": False, "rows": "", "queues": "", "more": ()
 }  # fmt: skip
+_COMMAND = re.compile(r"fireassay [a-z]+(?: (?:--?[a-z-]+|[A-Z]+\b))*")
 _PER_CENT = re.compile(r"(\d) %")
 
 
@@ -66,6 +67,7 @@ def page_environment() -> "Environment":
         bar=bars_of(()),
         sparkline=sparkline,
         by_reason=groups_by_reason,
+        commands=_commands,
         sure=lambda share: "–" if share is None else f"{100 * share:.0f} %",
     )
     environment.globals.update(shapes=SHAPES, colours=COLOURS)
@@ -111,6 +113,11 @@ def bars_of(evidence: Sequence[Evidence]) -> Callable[[LimitLine], IntervalBar |
         return bar_of_check(check, known.get(check.part, own))  # type: ignore[arg-type]
 
     return bar
+
+
+def _commands(text: str) -> Markup:
+    """Text with its commands set as such: none is broken at its hyphens."""
+    return Markup(_COMMAND.sub(r"<code>\g<0></code>", str(escape(text))))  # noqa: S704
 
 
 def together(value: Any) -> Any:

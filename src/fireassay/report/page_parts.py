@@ -1,6 +1,5 @@
 """Words of the report, explained for readers who are not statisticians."""
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -62,8 +61,11 @@ def worst_samples(parts: Sequence[Evidence], verdict: Verdict) -> list[Sample]:
 
 
 def groups_by_reason(samples: Sequence[Sample]) -> list[tuple[str, list[Sample]]]:
-    """Samples in their order, neighbours that are shown for the same reason together."""
-    return [(why, list(own)) for why, own in itertools.groupby(samples, lambda s: s.why)]
+    """Samples in their order, those that are shown for the same reason together."""
+    groups: dict[str, list[Sample]] = {}
+    for sample in samples:
+        groups.setdefault(sample.why, []).append(sample)
+    return list(groups.items())
 
 
 def sparkline(values: Sequence[float]) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from fireassay.core import Assumption, Estimate, Evidence, Measure, ParameterError
+from fireassay.core.words import within_a_sentence
 from fireassay.report.advice import Advice, SeenGroups, advise, remedy
 from fireassay.report.gates import Ends, Gate, beyond_after_holm, ends_of, find_number
 
@@ -77,6 +78,12 @@ class GateCheck:
         return self.measure.label if self.measure else self.gate.number
 
     @property
+    def name(self) -> str:
+        """What people call the number within a sentence."""
+        said = (self.measure or Measure.undescribed(self.gate.number)).said
+        return said.removesuffix(", at most").removesuffix(", at least")
+
+    @property
     def word(self) -> str:
         """What became of the limit: met, not met or undecided."""
         return WORDS[self.status]
@@ -91,9 +98,7 @@ class GateCheck:
     @property
     def said(self) -> str:
         """What became of the limit, as a sentence without its stop: it follows the verdict."""
-        name = within_a_sentence(self.label)
-        name = name.removesuffix(", at most").removesuffix(", at least")
-        value, high = self.limit[2:], self.gate.direction == "max"
+        name, value, high = self.name, self.limit[2:], self.gate.direction == "max"
         if self.status == "pass":
             return f"{name} is {'at most' if high else 'at least'} {value}"
         if self.estimate is None:
@@ -222,7 +227,7 @@ def _settled_by(
 ) -> Advice:
     """What would settle a gate that did not pass: a number of labels, or something to do."""
     if ends is not None and check.measure is not None:
-        groups = SeenGroups.of(parts)
+        groups = SeenGroups.of(parts, check.measure.name)
         return advise(check.gate, check.measure, parts[check.part].estimates, groups)
     name = check.part or check.gate.number.partition(".")[0]
     part = parts.get(name)
@@ -367,12 +372,6 @@ def _short(value: float, gate: Gate, measure: Measure, digits: int | None, side:
 
 
 _STRICT = "undecided (strict)"
-
-
-def within_a_sentence(text: str) -> str:
-    """A sentence or a label as a part of another: lower case, unless it begins with a name."""
-    second = text[1:2]
-    return text if second.isupper() or second in (" ", "1") else text[:1].lower() + text[1:]
 
 
 def _strict(check: GateCheck) -> GateCheck:

@@ -13,11 +13,11 @@ SENTENCES: Final = {
 }
 
 MEASURES: tuple[Measure, ...] = (
-    Measure("auroc_*", "AUROC of the monitor: {}", "auc", "high",
+    Measure("auroc_*", "AUROC of the monitor on {}", "auc", "high",
         "The chance that a row of this trouble looks more suspicious than a normal row."),
-    Measure("auroc_best_*", "AUROC of the best monitor: {}", "auc", "high",
+    Measure("auroc_best_*", "AUROC of the best monitor on {}", "auc", "high",
         "The same for the monitor that is best on this trouble, where it is not the chosen one."),
-    Measure("caught_*", "Detection rate of the monitor: {}", "share", "high",
+    Measure("caught_*", "Detection rate of the monitor on {}", "share", "high",
         "The share of this trouble that raises the alarm."),
     Measure("false_alarm", "False-alarm rate of the monitor", "share", "low",
         "The share of normal rows that raise the alarm."),

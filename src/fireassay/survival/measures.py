@@ -5,15 +5,14 @@ from typing import Final
 from fireassay.core.measure import Better, Measure, Unit
 
 SENTENCES: Final = {
-    "flips": "With {budget} tries and changes within {sizes}, attackers flip {told} of its right "
-    "answers.",
+    "flips": "With {budget} tries and changes {sizes}, attackers flip {told} of its right answers.",
     "within": "Attacked within {sizes}, {budget} queries per row. Larger changes and longer "
     "attacks were not tried.",
     "not tried": "Not tried: {names}.",
 }
 
 _ROWS: Final[tuple[tuple[str, str, Unit, Better, str], ...]] = (
-    ("standing_share", "Right answers that stand against the attacks", "share", "high",
+    ("standing_share", "Robust accuracy of right answers", "share", "high",
      "Rows that were right before and that no attack broke within the budget."),
     ("robust_accuracy", "Robust accuracy", "share", "high",
      "Rows that are right and stay right under every attack tried, of all sampled rows."),
@@ -23,17 +22,17 @@ _ROWS: Final[tuple[tuple[str, str, Unit, Better, str], ...]] = (
      "Share of the sampled rows that the model gets right as they are."),
     ("benign_rejection_rate", "Rejection rate without any attack", "share", "low",
      "Share of the sampled rows whose answer the defence withholds."),
-    ("survival_*", "Robust against {}", "share", "high",
+    ("survival_*", "Robustness against {}", "share", "high",
      "Share of rows that stand when the budget of this attack is spent."),
-    ("mean_queries_*", "Mean queries to success: {}", "queries", "high",
+    ("mean_queries_*", "Mean number of queries to success: {}", "queries", "high",
      "How many questions a row withstands on average, counted up to the budget."),
-    ("survival_end_*", "Survival at the end: {}", "share", "high",
+    ("survival_end_*", "Survival of {} at the end", "share", "high",
      "Share of rows that stand at the last time that was watched."),
     ("rmst_*", "Restricted mean survival time: {}", "ratio", "high",
      "Mean time to failure up to the horizon, in the unit of the times."),
     ("effect_*", "Effect of {}", "ratio", "neither",
      "Change of the log time to failure (in Cox's model of the log hazard) per unit."),
-    ("test_concordance_*", "Concordance on test rows: {}", "share", "high",
+    ("test_concordance_*", "Concordance of {} on test rows", "share", "high",
      "Share of pairs of the test part whose order of failure the family gets right."),
     ("trash", "Cost of training over cost of breaking", "ratio", "low",
      "Above one, breaking a sample costs less than training on one did."),

@@ -181,18 +181,16 @@ class Observations(Answer):
                 "Attacks that were not tried",
             )
         missed = f"; not tried: {', '.join(self.not_tried)}" if self.not_tried else ""
-        against = (
-            f"stand against {_attacks_in_words(self.table, self.eps_words)} within {self.budget} "
-            "queries"
-        )
+        sizes = _sizes_in_words(self.table, self.eps_words)
+        hardest = f"hardest: {fastest}, " if len(medians) > 1 else ""
         return Evidence(
             question="survival",
-            headline=f"{standing.percent()} of correctly classified samples {against}; "
-            f"hardest: {fastest}, "
+            headline=f"{standing.percent()} of right answers withstand {self.budget} queries "
+            f"within {sizes}; {hardest}"
             f"{_half_fallen(curves.medians.loc[[fastest]].iloc[0], curves.confidence)}{missed}",
             claims=(
                 Claim(
-                    f"At least half of the samples stand within {self.budget} queries.",
+                    f"At least half of the right answers withstand {self.budget} queries.",
                     True if standing.low > 0.5 else False if standing.high < 0.5 else None,
                 ),
             ),
@@ -204,7 +202,7 @@ class Observations(Answer):
             answer="attack_success_rate",
             sentence=SENTENCES["flips"].format(
                 budget=self.budget,
-                sizes=_sizes_in_words(self.table, self.eps_words),
+                sizes=_changes_in_words(self.table, self.eps_words),
                 told=MEASURES[0].told(flipped),
             ),
             limits=(*self._tried(), _ONE_MODEL),
@@ -224,10 +222,13 @@ def _reason(words: str) -> tuple[str, str]:
     return name, why.removesuffix(")")
 
 
-def _attacks_in_words(table: pd.DataFrame, of_what: str) -> str:
-    """Which attacks, in which norm and up to which size."""
-    names = ", ".join(str(name) for name in table["attack"].unique())
-    return f"{names} ({_sizes_in_words(table, of_what)})"
+def _changes_in_words(table: pd.DataFrame, of_what: str) -> str:
+    """The changes that were allowed, for a sentence, e.g. ``up to 0.1 per value``."""
+    eps = float(table["eps"].max())
+    if set(table["norm"]) != {"linf"} or eps == np.inf:
+        return f"within {_sizes_in_words(table, of_what)}"
+    whole = " of a column's range" if "column" in of_what else of_what or " per value"
+    return f"up to {_size(eps)}{whole}"
 
 
 def _sizes_in_words(table: pd.DataFrame, of_what: str) -> str:

@@ -50,7 +50,7 @@ MEASURES = (
     ),
     Measure(
         "false_alarms_per_*",
-        "False alarms per {}",
+        "Rate of false alarms per {}",
         "ratio",
         "low",
         "Rows answered with the positive class that are not of it, per unit of exposure.",
@@ -242,7 +242,8 @@ class AccuracyResult(Answer):
             estimates = {name: _resting(number) for name, number in estimates.items()}
             estimates["effective_n"] = self.effective_n
             if self.judged.groups is not None:
-                tables[GROUPS], estimates[LARGEST] = _of_groups(self.judged, self.judged.groups)
+                found = _of_groups(self.judged, self.judged.groups, self.classes)
+                tables[GROUPS], estimates[LARGEST] = found
             worth = f" They are worth {self.effective_n.value:.0f} independent ones."
         if len(self.curated):
             tables["curated"] = Table.from_frame(
@@ -305,14 +306,25 @@ class AccuracyResult(Answer):
         )
 
 
-def _of_groups(judged: JudgedRows, groups: NDArray[np.int64]) -> tuple[Table, Estimate]:
-    """How many groups have so many errors and rows, and the most rows that one can have."""
+def _of_groups(
+    judged: JudgedRows, groups: NDArray[np.int64], classes: tuple[Any, ...]
+) -> tuple[Table, Estimate]:
+    """How many groups have so many errors and rows, in all and of each of a few classes."""
+    rows: list[tuple[Any, ...]] = []
+    for code in range(-1, len(classes) if len(classes) <= _CELLS else 0):
+        own = (judged.truth == code) | (code < 0)
+        if not own.any():
+            continue
+        sizes = np.bincount(groups[own])
+        errors = np.bincount(groups[own], weights=(judged.truth != judged.answers)[own])
+        seen = np.stack([errors, sizes]).astype(np.int64)[:, sizes > 0]
+        pairs, times = np.unique(seen, axis=1, return_counts=True)
+        name = "" if code < 0 else str(classes[code])
+        rows += [(*map(int, row), name) for row in np.vstack([pairs, times]).T]
     sizes = np.bincount(groups)
-    errors = np.bincount(groups, weights=judged.truth != judged.answers).astype(np.int64)
-    pairs, times = np.unique(np.stack([errors, sizes]), axis=1, return_counts=True)
-    rows = tuple(tuple(int(cell) for cell in row) for row in np.vstack([pairs, times]).T)
     largest = sizes.max() if judged.largest_group is None else judged.largest_group
-    table = Table(("errors", "rows", "groups"), rows, "How many groups have so many errors")
+    heads = ("errors", "rows", "groups", "class")
+    table = Table(heads, tuple(rows), "How many groups have so many errors")
     return table, Estimate.count(int(largest), len(judged))
 
 

@@ -30,14 +30,14 @@ MEASURES = (
     ),
     Measure(
         "temperature",
-        "Temperature that fits",
+        "Calibration temperature",
         "ratio",
         "neither",
         "Dividing the logits by this makes the confidences fit best; above 1 it is too sure.",
     ),
     Measure(
         "calibration_error_mended",
-        "Calibration error with that temperature",
+        "Calibration error after temperature scaling",
         "share",
         "low",
         "The same gap with the temperature, on rows that did not fit it.",

@@ -16,7 +16,7 @@ from fireassay.statistics.numbers.standard_intervals import method_of_share, sha
 MEASURES = (
     Measure(
         "worst_recall",
-        "Sensitivity of the worst class, all classes at once",
+        "Sensitivity of the worst class",
         "share",
         "high",
         "Share of rows found of the class that is found least.",

@@ -106,7 +106,7 @@ def _pair(name: str) -> tuple[str, str]:
 MEASURES = (
     Measure(
         "mistake[*]",
-        "Mistaken: {}",
+        "Rate of the mistake {}",
         "share",
         "low",
         "How many rows of the first class are answered as the second.",
@@ -134,7 +134,7 @@ MEASURES = (
     ),
     Measure(
         "saved_by_best_threshold",
-        "Saved per decision by the cheapest threshold",
+        "Saving per decision at the cheapest threshold",
         "ratio",
         "neither",
         "How much less a decision costs than with the present rule, on the same rows.",

@@ -49,7 +49,7 @@ MEASURES = (
     ),
     Measure(
         "found_slice_error",
-        "Wrong in the slice that a search found",
+        "Error in the slice that a search found",
         "share",
         "low",
         "Error rate where a search found it to be highest, on rows that took no part in it.",

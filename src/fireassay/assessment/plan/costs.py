@@ -147,13 +147,20 @@ def in_words(costs: Mapping[str, Mapping[str, Any]]) -> str | None:
     # A plan is for a free machine: seconds in line for a processor are not its error.
     quiet = sum(c["actual"].get("quiet_seconds", c["actual"]["seconds"]) for c in both)
     delivered = sum(cost["actual"].get("delivered", 0) for cost in costs.values())
-    times = quiet / max(planned["seconds"], 1e-9)
+    more = delivered > actual["queries"]
+    why = "checks and filled-up batches count" if more else "known answers are kept"
     return (
-        f"plan: {planned['seconds'] / 60:.2f} minutes, took {quiet / 60:.2f} of processor time "
-        f"({times:.2g} times the plan), {actual['seconds'] / 60:.2f} by the clock; "
-        f"{planned['queries']:,} queries, "
-        f"asked {actual['queries']:,}, {delivered:,.0f} rows delivered"
+        f"Time: {_lasting(quiet)} of computing ({_lasting(planned['seconds'])} planned), "
+        f"{_lasting(actual['seconds'])} by the clock. "
+        f"Rows: {actual['queries']:,} asked ({planned['queries']:,} planned at most), "
+        f"{delivered:,.0f} reached the model ({why})."
     )
+
+
+def _lasting(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.2g} s"
+    return f"{seconds / 60:.0f} minutes" if seconds < 6000 else f"{seconds / 3600:.1f} hours"
 
 
 _FACTORS: Final = ("queries", "seconds", "disk_mb")

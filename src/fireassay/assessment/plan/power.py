@@ -140,9 +140,8 @@ def how_many(
     assumed = {**asked.usual, **(given or {})}
     number, show = _audit(votes, assumed) if asked.count is None else (asked.count(**assumed), "")
     told = {k: f"{100 * v:g} %" if k in _SHARES else f"{v:g}" for k, v in assumed.items()}
-    return HowMany(
-        question, number, asked.sentence.format(n=f"{number:,}", show=show, **told), assumed
-    )
+    sentence = asked.sentence.format(n=f"{number:,}", show=show, **told)
+    return HowMany(question, number, sentence.replace(" 1 rows", " 1 row"), assumed)
 
 
 def _audit(votes: Any, assumed: Mapping[str, float]) -> tuple[int, str]:

@@ -255,11 +255,12 @@ class Judge:
         given = (config.limits, config.folder, sketch, config.gates.looks)
         return cls(*given, *_protocol(config), dict(firsts or {}))
 
-    def note_first(self, store: RunStore, parts: Iterable[Evidence]) -> None:
+    def note_first(self, store: RunStore, report: Report) -> None:
         """Note the limits that there are when a part is finished for the first time."""
-        done = {part.question: result_of(part) for part in parts if part.status == "done"}
+        done = {part.question: result_of(part) for part in report.parts if part.status == "done"}
         fixed = None if self.protocol is None or self.changed else self.protocol.sha256
-        known = note_first(self.firsts, done, self.gates, fixed)
+        usual = Report(report.parts, asked=report.asked).meant(self.gates)  # as a folder keeps them
+        known = note_first(self.firsts, done, (*self.gates, *usual), fixed)
         if known != self.firsts:
             self.firsts.update(known)
             note(store, {FIRST_LIMITS: known})

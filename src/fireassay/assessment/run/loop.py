@@ -222,7 +222,7 @@ class Run:
             if one["key"] in self._kept_costs and name not in self._done
         }
         report = self._report()
-        self.judge.note_first(self.store, report.parts)
+        self.judge.note_first(self.store, report)
         self.judged = self.judge.judge(report)
         if self.about is not None and self._before:
             told = changed_since(self._before, self.judged.verdict, self.judged.report.parts)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.estimate import Estimate
 from fireassay.core.measure import Better, Measure, Unit
+from fireassay.core.words import within_a_sentence
 from fireassay.statistics.numbers import confusion_numbers as counts
 from fireassay.statistics.numbers import probability_numbers as stated
 from fireassay.statistics.numbers.judged_rows import JudgedRows
@@ -63,7 +64,7 @@ _STATED: Final[dict[str, Any]] = {"needs": "probabilities"}
 NUMBERS: Final[tuple[StandardNumber, ...]] = (
     _N("accuracy", "Accuracy", "Share of rows whose answer is the truth.", "share", "high",
        _SHARE, counts.accuracy),
-    _N("error", "Error", "Share of rows whose answer is not the truth.", "share", "low",
+    _N("error", "Error rate", "Share of rows whose answer is not the truth.", "share", "low",
        _SHARE, counts.error, aliases=("error_rate",)),
     _N("balanced_accuracy", "Balanced accuracy", "Mean of the classes' sensitivities.", "share",
        "high", "exact ends of each class, combined; with groups " + _KNIFE.format("logit scale"),
@@ -96,8 +97,9 @@ NUMBERS: Final[tuple[StandardNumber, ...]] = (
     _N("kappa_quadratic", "Quadratic kappa", "Agreement beyond chance, by squared distance.",
        "ratio", "high", _KNIFE.format("Fisher's scale"), counts.kappa_quadratic, "order",
        aliases=("quadratic_kappa", "qwk")),
-    _N("off_by_two", "Off by two or more", "Share of answers two or more classes away.", "share",
-       "low", _SHARE, counts.off_by_two, "order"),
+    _N("off_by_two", "Rate of errors by two classes or more",
+       "Share of answers two or more classes away.", "share", "low", _SHARE, counts.off_by_two,
+       "order"),
     _N("auroc", "AUROC", "Chance that a row of this class scores above one that is not.", "auc",
        "high", "DeLong, logit scale; with groups " + _KNIFE.format("logit scale"), stated.auroc,
        aliases=("auc", "roc_auc"), **_CLASS, **_STATED),
@@ -116,8 +118,9 @@ NUMBERS: Final[tuple[StandardNumber, ...]] = (
     _N("calibration_intercept", "Calibration intercept",
        "Above 0: probabilities are too low in the mean (log odds).", "ratio", "neither",
        _KNIFE.format("plain scale"), stated.calibration_intercept, **_CLASS, **_STATED),
-    _N("oe_ratio", "Observed to expected", "Rows of this class over the sum of its probabilities.",
-       "ratio", "neither", _KNIFE.format("log scale"), stated.oe_ratio, **_CLASS, **_STATED),
+    _N("oe_ratio", "Observed-to-expected ratio",
+       "Rows of this class over the sum of its probabilities.", "ratio", "neither",
+       _KNIFE.format("log scale"), stated.oe_ratio, **_CLASS, **_STATED),
     _N("net_benefit", "Net benefit", "True positives less false ones at the threshold's odds.",
        "ratio", "high", "bound over rows or groups", stated.net_benefit, **_CLASS, **_STATED),
 )  # fmt: skip
@@ -156,10 +159,10 @@ class AskedNumber:
         if self.within is None:
             return Measure(self.name, label, number.unit, number.better, number.meaning)
         if self.gap:
-            label = f"Largest gap by {self.within[0]}, all values at once: {label}"
-            meaning = "The largest difference between one value of the column and all others."
+            label = f"Largest gap by {self.within[0]} in {within_a_sentence(label)}"
+            meaning = "Largest difference of one value from all others; holds for all at once."
             return Measure(self.name, label, number.unit, "low", meaning)
-        label = f"{label}, {' = '.join(self.within)}"
+        label = f"{label} where {' = '.join(self.within)}"
         return Measure(self.name, label, number.unit, number.better, number.meaning)
 
 
