@@ -313,7 +313,7 @@ def test_the_headline_says_size_budget_and_what_was_not_tried(linear, samples):
     found = survival.observe(linear, X, y, "auto", budget=50)
     eps = found.frame()["eps"].iloc[0]
     evidence = found.evidence()
-    assert f"auto (ℓ∞ ≤ {eps:.3g}) within 50 queries" in evidence.headline
+    assert f"withstand 50 queries within ℓ∞ ≤ {eps:.3g}; " in evidence.headline
     assert "not tried: pgd (the model gives no gradients)" in evidence.headline
     spent = found.frame()["queries"] + 2 * found.frame()["gradient_queries"]
     assert spent.max() <= 50
