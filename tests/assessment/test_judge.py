@@ -16,7 +16,7 @@ from fireassay.cli.main import app
 from fireassay.core import DataError, NotEnoughEvidenceError, ParameterError
 from fireassay.data.predictions import per_group, predictions_of, read_predictions
 from fireassay.reliability import assess
-from fireassay.statistics.labels_to_pass import groups_to_pass
+from fireassay.statistics.labels_needed import groups_to_pass
 
 
 def clinic(n=1640, seed=0, better=0.0):
