@@ -242,8 +242,8 @@ class AccuracyResult(Answer):
             estimates = {name: _resting(number) for name, number in estimates.items()}
             estimates["effective_n"] = self.effective_n
             if self.judged.groups is not None:
-                found = _of_groups(self.judged, self.judged.groups, self.classes)
-                tables[GROUPS], estimates[LARGEST] = found
+                of_groups = _of_groups(self.judged, self.judged.groups, self.classes)
+                tables[GROUPS], estimates[LARGEST] = of_groups
             worth = f" They are worth {self.effective_n.value:.0f} independent ones."
         if len(self.curated):
             tables["curated"] = Table.from_frame(
