@@ -339,3 +339,11 @@ def test_lines_break_between_words_on_a_terminal_and_nowhere_in_a_pipe():
     assert all(len(each) < 60 for each in shown)
     assert all(each.startswith(" " * 13) for each in shown[1:])
     assert " ".join(" ".join(shown).split()) == " ".join(line.split())
+
+
+def test_a_crash_never_ends_like_a_limit_that_is_not_met(monkeypatch, capfd):
+    monkeypatch.setattr("fireassay.cli.main._say_at_once", lambda words: 1 / 0)
+    with pytest.raises(SystemExit) as ended:
+        app(["doctor"], prog_name="fireassay")
+    assert ended.value.code == 70
+    assert "ZeroDivisionError" in capfd.readouterr().err

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fireassay.core import DataError
+from fireassay.core import AssumptionWarning, DataError
 from fireassay.data.predictions import predictions_of, read_predictions
 
 N = 240
@@ -28,6 +28,7 @@ Y, P, A = world()
 Y3, P3, A3 = world(3)
 NAMES3 = np.array(SPECIES)
 YESNO = np.array(["no", "yes"])
+SCREENED = Y, (P[:, 1] >= 0.2).astype(int), P
 
 
 def evidently():
@@ -222,6 +223,22 @@ def per_cent():
     return pd.DataFrame({"truth": YESNO[Y], "pred": YESNO[A], "p_yes": shown})
 
 
+def mlr3():
+    """Answers under a name of their own, from 0.2 on."""
+    names = np.array(["neg", "pos"])
+    return pd.DataFrame({"row_ids": np.arange(N), "truth": names[Y], "response": names[SCREENED[1]],
+                         "prob.neg": P[:, 0], "prob.pos": P[:, 1]})  # fmt: skip
+
+
+def triage():
+    return pd.DataFrame({"target": Y, "flagged": SCREENED[1], "smoker": np.arange(N) % 2, "risk": P[:, 1]})  # fmt: skip
+
+
+def knime():
+    return pd.DataFrame({"target": Y, "P (Churn=0)": P[:, 0], "P (Churn=1)": P[:, 1],
+                         "Prediction (Churn)": A})  # fmt: skip
+
+
 def label_numbers():
     said = np.array(["LABEL_0", "LABEL_1"])[A]
     return pd.DataFrame({"label": Y, "predicted_label": said, "score": P.max(axis=1)})
@@ -262,6 +279,10 @@ FILES = [
     (sas, TWO, 1, (0, 1), {}),
     (per_cent, TWO, "yes", ("no", "yes"), {}),
     (label_numbers, (Y, A, P.max(axis=1)), 1, (0, 1), {}),
+    (mlr3, SCREENED, None, ("neg", "pos"), {}),
+    (triage, SCREENED, 1, (0, 1), {}),
+    (knime, TWO, 1, (0, 1), {}),
+    (scikit_learn, TWO, 1, (0, 1), {"compression": "gzip"}),
 ]  # fmt: skip
 
 
@@ -269,8 +290,9 @@ FILES = [
 def test_files_of_other_tools_are_read_without_a_flag(
     make, holds, positive, classes, written, tmp_path
 ):
-    make().to_csv(tmp_path / "file.csv", index=False, **written)
-    found = read_predictions(tmp_path / "file.csv")
+    path = tmp_path / f"file.csv{'.gz' if 'compression' in written else ''}"
+    make().to_csv(path, index=False, **written)
+    found = read_predictions(path)
     truth, answers, p = holds
     assert found.classes == classes
     assert found.positive == positive
@@ -406,6 +428,42 @@ def test_a_value_without_a_class_is_named_once_and_read():
     assert predictions_of(frame["y_true"], frame["p_1"], unlabelled="-1").classes == (0, 1)
 
 
+def test_files_of_services_databases_and_spreadsheets(tmp_path):
+    path = tmp_path / "file.jsonl"
+    vertex = [{"instance": {"age": 4, "species": NAMES3[t]},
+               "prediction": {"classes": SPECIES, "scores": q.tolist()}}
+              for t, q in zip(Y3, P3, strict=True)]  # fmt: skip
+    path.write_text("\n".join(map(json.dumps, vertex)))
+    found = read_predictions(path, truth="instance_species")
+    np.testing.assert_allclose(found.probabilities, P3)
+    nested = [{"label": [float(t)], "predictions": {"probabilities": q.tolist(), "logits": q.tolist(),
+               "class_ids": [int(q.argmax())]}} for t, q in zip(Y3, P3, strict=True)]  # fmt: skip
+    path.write_text("\n".join(map(json.dumps, nested)))
+    found = read_predictions(path)
+    np.testing.assert_array_equal(found.truth, Y3)
+    np.testing.assert_allclose(found.probabilities, P3)
+    null = pd.DataFrame(
+        {"y_true": np.where(np.arange(N) < 30, "\\N", YESNO[Y]), "y_pred": YESNO[A]}
+    )
+    null.to_csv(tmp_path / "file.csv", index=False)
+    assert (read_predictions(tmp_path / "file.csv").truth < 0).sum() == 30
+    names = np.array(["benigno", "tumoración"])
+    old = pd.DataFrame({"truth": names[Y], "predicted": names[A], "p_tumoración": P[:, 1]})
+    old.to_csv(tmp_path / "file.csv", index=False, sep=";", decimal=",", encoding="cp1252")
+    with pytest.warns(AssumptionWarning, match="cp1252"):
+        found = read_predictions(tmp_path / "file.csv")
+    np.testing.assert_allclose(found.probabilities, P)
+    spreadsheet = "sep=;\n" + scikit_learn().to_csv(index=False, sep=";")
+    (tmp_path / "file.csv").write_text(spreadsheet)
+    np.testing.assert_array_equal(read_predictions(tmp_path / "file.csv").truth, Y)
+
+
+def test_what_only_repeats_truth_or_answer_is_no_slice():
+    frame = nannyml().assign(prediction_correct=A == Y, code=np.array(["x7", "x9"])[Y], ward="a")
+    frame.loc[:99, "ward"] = "b"
+    assert read_predictions(frame).offered == ("period", "ward")
+
+
 def test_arrays_are_read_as_files_are():
     found = predictions_of(Y, P[:, 1], groups=np.arange(N) // 3, slices={"sex": ["f", "m"] * 120})
     np.testing.assert_array_equal(found.answers, A)
@@ -465,6 +523,12 @@ AMBIGUOUS = [
     ("logarithms", pd.DataFrame({"y_true": Y, "y_pred": A, "p_0": np.log(P[:, 0]), "p_1": np.log(P[:, 1])}), "--probability none"),
     ("a header twice", pd.DataFrame({"y_true": ["0", "y_true", "1"], "y_pred": ["0", "y_pred", "1"]}), "header must stand once"),
     ("one column", pd.DataFrame({"y_true y_pred": ["0 1", "1 1"]}), "separated by"),
+    ("columns from zero, classes from one", pd.DataFrame({"y_true": Y + 1, "p_0": P[:, 0], "p_1": P[:, 1]}), "--probability p_0,p_1"),
+    ("a number that is no class", pd.DataFrame({"y_true": np.where(Y3 == 2, 9, Y), "y_pred": A}), "--unlabelled 9"),
+    ("a word that is no class", pd.DataFrame({"y_true": np.where(Y3 == 2, "TBD", YESNO[Y]), "y_pred": YESNO[A]}), "--unlabelled TBD"),
+    ("two models", pd.DataFrame({"y_true": Y, "y_pred_a": A, "y_pred_b": 1 - A}), "--answer y_pred_a or --answer y_pred_b"),
+    ("answers that only their values show", pd.DataFrame({"targets": YESNO[Y], "outputs": YESNO[A]}), "--answer outputs"),
+    ("a truth under the name of its thing", pd.DataFrame({"ward": ["a", "b"] * 120, "sick": YESNO[Y], "pred": YESNO[A]}), "--truth sick or --truth ward"),
     ("continuous truth", pd.DataFrame({"y_true": P[:, 0], "y_pred": A}), "--truth COLUMN"),
 ]  # fmt: skip
 

@@ -4,6 +4,7 @@ import contextlib
 import functools
 import os
 import sys
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -77,7 +78,7 @@ def _plain_type(kind: Callable[[Any], str], ctx: Any) -> str:
     return f"<{words}>"
 
 
-USAGE_ERROR = 2
+USAGE_ERROR, CRASHED = 2, 70
 VERBS = (
     "judge", "init", "lock", "plan", "run", "check", "report", "compare", "label", "serve", "watch",
     "dossier", "bundle", "verify", "cite", "schema", "demo", "doctor",
@@ -174,10 +175,17 @@ class Program(typer.Typer):
     """The program; options of shell completion are there before the first command alone."""
 
     def __call__(self, *args: Any, **more: Any) -> Any:
-        """Run: a command named at once is spared the library that reads those two options."""
+        """Run: a command named at once is spared the library that reads those two options.
+
+        A crash ends with 70.
+        """
         words = args[0] if args and args[0] is not None else sys.argv[1:]
         self._add_completion = not words or words[0].startswith("-")
-        return super().__call__(*args, **more)
+        try:
+            return super().__call__(*args, **more)
+        except Exception:  # noqa: BLE001  Python ends with 1, which says: a limit is not met
+            traceback.print_exc()
+            sys.exit(CRASHED)
 
 
 app = Program(

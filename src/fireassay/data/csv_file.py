@@ -92,7 +92,7 @@ def read_csv(
         raise DataError(
             f"Expected a CSV file (UTF-8, with a header) at {path}.",
             got=str(error).strip(),
-            do="Say how it is written: --encoding latin-1 (cp1252, …)." if foreign else None,
+            do="Save it as UTF-8; init takes --encoding latin-1 (cp1252, …)." if foreign else None,
         ) from error
     return with_points(frame) if separator == ";" and rows is None and not options else frame
 
@@ -127,10 +127,11 @@ def _dialect(path: Path, reading: Reading) -> tuple[str, int]:
     """The separator, and how many lines of comment stand above the header."""
     with open(path, encoding=_encoding(path, reading)) as file:
         first = list(islice(file, _MOST_COMMENTS))
-    above = len(list(takewhile(lambda line: line.startswith("#"), first)))
+    above = len(list(takewhile(lambda line: line.startswith(("#", "sep=")), first)))
     header = first[above] if above < len(first) else ""
     separator = max(_DIALECTS, key=header.count)
-    if above and first[above - 1].count(separator) == header.count(separator):
+    last = first[above - 1] if above else "sep="
+    if not last.startswith("sep=") and last.count(separator) == header.count(separator):
         return separator, 0  # a header that begins with #
     return separator, above
 
@@ -138,9 +139,9 @@ def _dialect(path: Path, reading: Reading) -> tuple[str, int]:
 _MOST_COMMENTS = 100
 
 
-def separator_of(path: Path) -> str:
+def separator_of(path: Path, reading: Reading = _AS_USUAL) -> str:
     """What stands between the fields of a file."""
-    return _dialect(path, _AS_USUAL)[0]
+    return _dialect(path, reading)[0]
 
 
 def _records(path: Path, reading: Reading = _AS_USUAL) -> Iterator[tuple[int, list[str]]]:
@@ -173,7 +174,7 @@ def _check_widths(path: Path, reading: Reading) -> None:
             raise DataError(
                 f"The first line of {path.name} must name the columns.",
                 got=f"numbers: {', '.join((measured or header)[:_MOST_NAMED])} …",
-                do="Pass --no-header, or --header if these are names.",
+                do="Write names there; init takes --no-header, or --header if these are names.",
             )
     repeated = [name for name in header if name and header.count(name) > 1]
     if repeated and reading.header is not False:

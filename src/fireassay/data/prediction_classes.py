@@ -21,7 +21,7 @@ _NO_CLASS: Final = (
     "not available", "no answer",
 )  # fmt: skip
 _MOST_CLASSES: Final = 1000
-_FEW_CLASSES, _ENOUGH_ROWS = 20, 20
+_FEW_CLASSES, ENOUGH_ROWS = 20, 20
 
 
 def named_alike(
@@ -72,21 +72,25 @@ def refuse_no_classes(
     extra = [v for v in said if v not in own and v in unknown]
     never = [v for v in own if v not in said and v in unknown]
     known = f"--classes {','.join(map(str, names))} if all are classes"
-    doubted = [v for v in extra if folded(v) in _NO_CLASS or (len(own) == 2 and n >= _ENOUGH_ROWS)]
+    doubted = [v for v in extra if folded(v) in _NO_CLASS or (len(own) == 2 and n >= ENOUGH_ROWS)]
     if doubted:
         raise DataError(
             "An answer that is never true may be no class.",
             got=repr(doubted[0]),
             do=f"Type --indeterminate {doubted[0]}, or {known}.",
         )
+    told = any(isinstance(v, str) and v not in unknown for v in names)
     doubted = [v for v in never if folded(v) in _NO_CLASS and len(own) > 2]
+    for v in never if said and len(own) > 2 and n >= ENOUGH_ROWS else ():
+        apart = told if isinstance(v, str) else v == names[-1] and v - 1 not in names
+        doubted += [v] if apart or len(said) == 2 else []
     if doubted:
         raise DataError(
             "A truth that is never answered may be no class.",
             got=repr(doubted[0]),
             do=f"Type --unlabelled {doubted[0]}, or {known}.",
         )
-    if extra and never and len(names) <= _FEW_CLASSES and n >= _ENOUGH_ROWS:
+    if extra and never and len(names) <= _FEW_CLASSES and n >= ENOUGH_ROWS:
         raise DataError(
             "Truth and answer must name the same classes alike.",
             got=f"{shown(never)} in the truth alone and {shown(extra)} in the answer alone",
@@ -101,7 +105,7 @@ def levels(
     if column is None:
         return np.zeros(0, dtype=np.int64), []
     codes, values = pd.factorize(column, use_na_sentinel=True)
-    plain = [_plain(value) for value in values.tolist()]
+    plain = [plain_class(value) for value in values.tolist()]
     said = None if blank is None else str(blank)
     plain = _numbers_read([None if v is None or str(v) == said else v for v in plain])
     plain = [None if v == "" else v for v in plain]
@@ -126,7 +130,7 @@ def _numbers_read(plain: list[Any]) -> list[Any]:
     return [read.get(v, v) for v in plain]
 
 
-def _plain(value: Any) -> Any:
+def plain_class(value: Any) -> Any:
     """A class as a bool, an int or a text; a fraction stays one."""
     if isinstance(value, bool | np.bool_):
         return bool(value)

@@ -12,8 +12,10 @@ from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.lazy import pd
 from fireassay.data.prediction_classes import (
+    ENOUGH_ROWS,
     levels,
     named_alike,
+    plain_class,
     positive_class,
     refuse_no_classes,
     shown,
@@ -29,11 +31,11 @@ def _names(text: str) -> frozenset[str]:
 _ROLES: Final = {
     "truth": _names(
         "y_true true truth target actual actual_label true_label ground_truth gold obs outcome y "
-        "class label"
+        "class label y_test expected true_class actual_class gold_label"
     ),
     "answer": _names(
         "y_pred pred prediction predicted predicted_label prediction_label predicted_class "
-        ".pred_class predict estimate answer"
+        ".pred_class predict estimate answer pred_label y_hat scored_label"
     ),
     "id": _names("id identifier prediction_id row_id"),
     "group": _names(
@@ -42,6 +44,9 @@ _ROLES: Final = {
     "time": _names("time timestamp date"),
     "weight": _names("weight sample_weight"),
 }
+_OF_ANSWERS: Final = _names("pred predict predicted prediction answer classified yhat")
+_OF_MARKS: Final = {"correct", "error", "wrong", "right"}  # of an answer, none itself
+_OF_IDS: Final = {"id", "ids", "identifier", "uuid", "mrn", "subject", "patient", "index"}
 _MOST_SLICES: Final = 20
 
 
@@ -78,6 +83,14 @@ class Reading:
         said = [c for c in self._candidates("answer") if not is_fraction(self.frame[c])]
         self._find("answer", [c for c in said if c not in chosen])
         self._find_truth()
+        self._find(
+            "answer",
+            [
+                c
+                for c in self._of_classes()
+                if _OF_ANSWERS & _words(c) and not _OF_MARKS & _words(c)
+            ],
+        )
         truth, said_codes, names = self._coded(classes, indeterminate, unlabelled)
         if positive is not None and positive_class(names, positive) is None:
             raise DataError(f"The positive class must be one of {shown(names)}.", got=positive)
@@ -89,12 +102,16 @@ class Reading:
         self.lines += scores.lines
         names = [*names, *scores.more_classes]
         yes = positive_class(names, positive)
+        if said_codes is None and scores.probabilities is not None:
+            said_codes = self._explained(truth, names, scores.probabilities)
         answers, cut = self._decided(said_codes, names, yes, scores.probabilities, threshold)
         for role in ("id", "group", "time", "weight"):
             self._find(role, self._candidates(role))
         ids, groups, weights = self._checked_columns()
         others = self.frame.drop(columns=list({*self.taken.values()}))
-        offered = tuple(str(c) for c in others if _can_be_slice(others[c]))
+        told = [truth, answers, np.where(truth < 0, -1, truth == answers)]
+        copies = [c for c in others if any(_is_copy(others[c], codes) for codes in told)]
+        offered = tuple(str(c) for c in others if c not in copies and _can_be_slice(others[c]))
         left = ", ".join(str(c) for c in others if c not in offered)
         counts = np.bincount(truth[truth >= 0], minlength=len(names))
         listed = [f"{c} ({k:,})" for c, k in zip(names, counts, strict=True)]
@@ -138,6 +155,31 @@ class Reading:
         within = f" ({', '.join(c for c in found if c != outer)} within it)" if outer else ""
         self.lines.append(f"{role}: {self.taken[role]}{within}")
 
+    def _of_classes(self) -> list[str]:
+        """Free columns that hold values of the truth and nothing else."""
+        own = {*map(_key, self.frame[self.taken["truth"]].dropna().unique())}
+        values = {str(c): self.frame[c].dropna().unique() for c in self.frame}
+        return [
+            c
+            for c, v in values.items()
+            if c not in self.taken.values() and 1 < len(v) <= len(own) and {*map(_key, v)} <= own
+        ]
+
+    def _explained(self, truth: IntArray, names: list[Any], p: FloatArray) -> IntArray | None:
+        """The one column whose every value follows from the probabilities, as answers do."""
+        place = {_key(name): i for i, name in enumerate(names)}
+        found = {}
+        for c in self._of_classes() if len(truth) >= ENOUGH_ROWS else ():
+            codes, values = pd.factorize(self.frame[c])
+            answers = np.append([place.get(_key(v), -1) for v in values], -1).astype(np.int64)[
+                codes
+            ]
+            unlike = (answers != truth)[truth >= 0].any()
+            if unlike and cut_of_answers(answers, np.nan_to_num(p), None) is not None:
+                found[c] = answers
+        self._find("answer", [*found])
+        return found.get(self.taken.get("answer", ""))
+
     def _outermost(self, columns: list[str]) -> str | None:
         """The column whose groups contain those of all others, or None."""
         outer = min(columns, key=lambda c: self.frame[c].nunique())
@@ -161,10 +203,14 @@ class Reading:
         self._find("truth", named)
         if "truth" not in self.taken:
             free = [str(c) for c in self.frame if c not in self.taken.values()]
-            if len(self.frame.columns) == 1:
+            if len(self.frame.columns) == 1 and not self.tables:
                 need = "Columns must be separated by comma, semicolon, tab or |."
                 raise DataError(need, got=f"one column: {free[0][:60]}")
+            said = self.taken.get("answer", free[0])
+            values = {*map(_key, self.frame[said].dropna().unique())}
             likely = [c for c in free if 2 <= self.frame[c].nunique() <= _MOST_SLICES]
+            alike = {c: {*map(_key, self.frame[c].dropna().unique())} & values for c in likely}
+            likely.sort(key=lambda c: not alike[c])
             raise DataError(
                 "A column must hold the truth.",
                 got=f"the columns {shown(free, 12)}",
@@ -204,7 +250,8 @@ class Reading:
                     "There must be probabilities"
                     + (" for a threshold." if answers is not None else ", or a column of answers."),
                     got=f"the columns {shown(list(self.frame.columns), 12)}",
-                    do="Type --answer COLUMN or --probability COLUMN.",
+                    do=f"Type --answer {' or --answer '.join(self._of_classes()) or 'COLUMN'}, or "
+                    "--probability COLUMN.",
                 )
             return answers, None
         unknown = np.asarray(np.isnan(p).any(axis=1))
@@ -287,7 +334,29 @@ def _can_be_slice(column: pd.Series[Any]) -> bool:
     return head <= _MOST_SLICES and 2 <= column.astype(str).nunique() <= _MOST_SLICES
 
 
+def _is_copy(column: pd.Series[Any], codes: IntArray) -> bool:
+    """Whether a column names nothing but the truth, the answer, or whether it is right."""
+    own = pd.factorize(column)[0]
+    if len(own) < ENOUGH_ROWS or not 2 <= own.max() + 1 <= _MOST_SLICES:
+        return False
+    together = np.zeros((own.max() + 2, codes.max() + 2), dtype=bool)
+    together[own, codes] = True
+    return bool(
+        (together[:-1].sum(axis=1) <= 1).all() and (together[:, :-1].sum(axis=0) <= 1).all()
+    )
+
+
 def _id_like(name: str) -> bool:
-    words = {*re.split(r"[^a-z0-9]+", re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower())}
     known = plain_name(name) in _ROLES["id"] | _ROLES["group"]
-    return known or bool(words & {"id", "ids", "identifier", "uuid", "mrn", "subject", "patient"})
+    return known or bool(_words(name) & _OF_IDS)
+
+
+def _words(name: str) -> set[str]:
+    parts = re.split(r"[^a-z0-9]+", re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower())
+    return {*map(plain_name, parts)}
+
+
+def _key(value: Any) -> str:
+    """A class as a text; true is 1."""
+    known = plain_class(value)
+    return str(int(known) if isinstance(known, bool) else known)

@@ -23,14 +23,7 @@ from fireassay.data.prediction_column import (
     slack,
 )
 
-_TABLES: Final = (
-    *PROBABILITY_NAMES,
-    "probabilitie",
-    "prob",
-    "score",
-    "prediction",
-    "predictionscore",
-)
+_TABLES: Final = ("probabilitie", "score", "prediction", "predictionscore", *PROBABILITY_NAMES)
 _PREFIXES: Final = (
     "", "p_", "prob_", "proba_", "probability_", "probabilities_", ".pred_", "pred_", "y_prob_",
     "y_proba_", "y_pred_proba_", "y_score_", "prediction_", "prediction_score_",
@@ -89,7 +82,8 @@ def cut_of_answers(
     own = stated[np.arange(len(rows)), said]
     if (own >= stated.max(axis=1) - 1e-9).all():
         return {}
-    order = range(p.shape[1]) if positive is None else [positive, *range(p.shape[1])]
+    order = [*range(p.shape[1])][:: -1 if p.shape[1] == 2 else 1]
+    order = order if positive is None else [positive, *order]
     for c in order:
         yes = said == c
         low = float(stated[~yes, c].max()) if (~yes).any() else 0.0
@@ -113,7 +107,8 @@ def _whole(p: FloatArray, columns: tuple[str, ...], how: str, more: tuple[str, .
         raise DataError(
             f"Probabilities must lie in [0, 1], and those of a row must sum to one ({shown}).",
             got=f"values from {np.nanmin(p):.4g}, sums from {sums.min():.4g} to {sums.max():.4g}",
-            do=f"Name other columns (--probability), or type {NO} to judge the answers alone.",
+            do="Take the softmax of logits, name other columns (--probability), or type "
+            f"{NO} to judge the answers alone.",
         )
     line = f"probabilities: {shown}{how}"
     if off > 1e-6:
@@ -151,6 +146,15 @@ def _named_columns(
                     got=", ".join(columns),
                     do="Type --probability with one column per class, in the order of the classes.",
                 )
+        counted = [_of_class(free, prefix, i) for i in range(len(names))]
+        pairs = [(a[0], b[0]) for a, b in zip(found, counted, strict=True) if a and b]
+        if isinstance(names[0], int) and all(counted) and any(a != b for a, b in pairs):
+            raise DataError(
+                f"The columns may count the classes from 0, and the classes begin at {names[0]}.",
+                got=", ".join(columns[0] for columns in counted),
+                do=f"Type --probability {','.join(columns[0] for columns in counted)} if so; "
+                f"else rename them.",
+            )
         if all(found):
             whole.setdefault(tuple(columns[0] for columns in found), prefix)
         elif len(names) == 2 and any(found):
@@ -253,7 +257,8 @@ def _table(
 
 def _arrays(tables: Mapping[str, AnyArray]) -> list[str]:
     """The name of the array (n, k) that is named as probabilities are; two are refused."""
-    found = [k for k, v in tables.items() if plain_name(k) in _TABLES and v.ndim == 2]
+    named = [k for k in tables if plain_name(k) in _TABLES or plain_name(k).endswith(_TABLES[0])]
+    found = [k for k in named if tables[k].ndim == 2]
     if len(found) > 1:
         got, do = ", ".join(found), f"Type --probability {found[0]}."
         raise DataError("One array must hold the probabilities.", got=got, do=do)

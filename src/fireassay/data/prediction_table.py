@@ -6,6 +6,7 @@ import mmap
 import re
 import sys
 import tempfile
+import warnings
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -13,15 +14,17 @@ from typing import Any
 import numpy as np
 
 from fireassay.core.arrays import AnyArray, is_frame
-from fireassay.core.errors import DataError
+from fireassay.core.errors import AssumptionWarning, DataError
 from fireassay.core.files import MAX_BYTES, check_declared_size, check_regular
 from fireassay.core.lazy import pd
 from fireassay.data import csv_file
+from fireassay.data.files import unpacked
 from fireassay.data.npz_file import read_member, whole_numpy
 from fireassay.data.table_file import read_json
 
 # What stands for a missing cell. "None" and "none" are names that a class may have.
-_MISSING = ("", "NA", "<NA>", "N/A", "#N/A", "NaN", "nan", "NULL", "null")
+_MISSING = ("", "NA", "\\N", "<NA>", "N/A", "#N/A", "NaN", "nan", "NULL", "null")
+_WINDOWS = "cp1252"  # what spreadsheets write where they do not write UTF-8
 _COMMA = re.compile(r"-?\d*,?\d+([eE][-+]?\d+)?")
 _SMALL = re.compile(r"[01](,\d+([eE][-+]?\d+)?)?")  # 1,234 may be a thousand and more
 _LISTED = re.compile(r"[\[(][-+.,;\seE\d]*[\])]")  # a list as Spark, pandas and numpy write it
@@ -41,6 +44,7 @@ def prediction_table(
     if not path.exists():
         raise DataError("The file of predictions must exist.", got=str(path))
     check_regular(path)
+    path = unpacked(path, max_bytes)
     kind = path.suffix.lower()
     if kind in (".csv", ".tsv", ".txt", ".tab"):
         return *_unpacked(_csv(path, max_bytes)), path.stem
@@ -70,11 +74,21 @@ def _standard_input(max_bytes: int) -> tuple[pd.DataFrame, dict[str, AnyArray], 
 
 def _csv(path: Path, max_bytes: int) -> pd.DataFrame:
     own: dict[str, Any] = {"keep_default_na": False, "na_values": list(_MISSING)}
-    frame = csv_file.read_csv(path, max_bytes=max_bytes, **own)
-    separator = csv_file.separator_of(path)
+    reading = csv_file.Reading()
+    try:
+        frame = csv_file.read_csv(path, max_bytes=max_bytes, **own)
+    except DataError as error:
+        if not isinstance(error.__cause__, UnicodeError):
+            raise
+        warnings.warn(f"{path.name} is not UTF-8; read as {_WINDOWS}.", AssumptionWarning, 2)
+        reading = csv_file.Reading(_WINDOWS)
+        frame = csv_file.read_csv(path, max_bytes=max_bytes, reading=reading, **own)
+    separator = csv_file.separator_of(path, reading)
     whole = [i for i, kind in enumerate(frame.dtypes) if pd.api.types.is_integer_dtype(kind)]
     if whole and _leading_zeros(path):  # 01 and 1 are one number, but may be two labels
-        texts = csv_file.read_csv(path, max_bytes=max_bytes, usecols=whole, dtype=str)
+        texts = csv_file.read_csv(
+            path, max_bytes=max_bytes, reading=reading, usecols=whole, dtype=str
+        )
         for i, name in zip(whole, texts.columns, strict=True):
             if texts[name].str.fullmatch(r"\s*0\d+\s*").any():
                 frame.isetitem(i, texts[name].str.strip().to_numpy())
@@ -111,51 +125,71 @@ def _leading_zeros(path: Path) -> bool:
 def _unpacked(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, AnyArray]]:
     """Columns of objects {class: p} become columns, columns of lists become tables."""
     tables: dict[str, AnyArray] = {}
-    for name in [c for c in frame.columns if not pd.api.types.is_numeric_dtype(frame[c].dtype)]:
-        values = frame[name]
-        known = values.dropna()
-        first = known.iloc[0] if len(known) else None
-        if isinstance(first, str) and _LISTED.fullmatch(first.strip()):
+    waiting = [c for c in frame.columns if not pd.api.types.is_numeric_dtype(frame[c].dtype)]
+    while waiting:
+        name = waiting.pop()
+        known = frame[name].dropna()
+        if (
+            len(known)
+            and isinstance(first := known.iloc[0], str)
+            and _LISTED.fullmatch(first.strip())
+        ):
             known = known.map(_list_of_text)
-            first = known.iloc[0]
-        if isinstance(first, dict) and isinstance(first.get("values"), list):  # a vector of Spark
-            known = known.map(lambda v: v["values"])
-            first = known.iloc[0]
-        if isinstance(first, list | np.ndarray) and len(first) and isinstance(first[0], dict):
-            known = known.map(_by_label)
-            first = known.iloc[0]
-        if isinstance(first, dict):
+        first = known.iloc[0] if len(known) else None
+        if not isinstance(first, dict | list | tuple | np.ndarray):
+            continue
+        known = known.map(_by_class)
+        if isinstance(first := known.iloc[0], dict):
             parts = pd.DataFrame(known.tolist(), index=known.index).reindex(frame.index)
-            frame = frame.drop(columns=name)
-            for key in parts.columns:
-                frame[f"{name}_{key}"] = parts[key]
-        elif isinstance(first, list | tuple | np.ndarray):
-            if len({len(v) if hasattr(v, "__len__") else -1 for v in known}) > 1:
-                raise DataError(f"The lists of {name!r} must have one length.", got="several")
-            table = np.full((len(frame), len(first)), np.nan)
-            try:
-                table[values.notna()] = np.array(known.tolist(), dtype=np.float64)
-            except (TypeError, ValueError) as error:
-                raise DataError(
-                    f"The lists of {name!r} must hold numbers.", got="others"
-                ) from error
-            tables[name] = table
+            parts = parts.add_prefix(f"{name}_")
+            frame = pd.concat([frame.drop(columns=name), parts], axis=1)
+            waiting += [str(c) for c in parts if not pd.api.types.is_numeric_dtype(parts[c].dtype)]
+        elif {len(v) if hasattr(v, "__len__") else -1 for v in known} == {1}:
+            frame[name] = known.map(lambda v: v[0]).reindex(frame.index)
+            waiting.append(name)
+        else:
+            tables[name] = _table_of(name, known, frame.index)
             frame = frame.drop(columns=name)
     return frame, tables
+
+
+def _table_of(name: str, known: pd.Series[Any], index: Any) -> AnyArray:
+    """Lists of numbers as an array (n, k); missing ones as NaN."""
+    if len({len(v) if hasattr(v, "__len__") else -1 for v in known}) > 1:
+        raise DataError(f"The lists of {name!r} must have one length.", got="several")
+    try:
+        rows = np.array(known.tolist(), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"The lists of {name!r} must hold numbers.", got="others") from error
+    table = np.full((len(index), *rows.shape[1:]), np.nan)
+    table[index.isin(known.index)] = rows
+    return table
 
 
 def _list_of_text(text: str) -> list[float]:
     return [float(part) for part in re.split(r"[\s,;]+", text.strip(" []()")) if part]
 
 
-def _by_label(pairs: Any) -> dict[str, float]:
-    """{class: p} of a list of objects with a class and its probability."""
-    return {
-        str(next(v for v in pair.values() if isinstance(v, str))): next(
-            float(v) for v in pair.values() if isinstance(v, float | int)
+def _by_class(value: Any) -> Any:
+    """{class: p} of a list of pairs or of two lists, and the numbers of a vector of Spark."""
+    if isinstance(value, dict) and isinstance(value.get("values"), list):
+        return value["values"]
+    if isinstance(value, list | np.ndarray) and len(value) and isinstance(value[0], dict):
+        pairs = [(_of(pair, str), _of(pair, int | float)) for pair in value]
+    elif isinstance(value, dict) and all(isinstance(v, list) for v in value.values()):
+        names, *more = (
+            [v for v in value.values() if v and isinstance(v[0], kind)] for kind in (str, float)
         )
-        for pair in pairs
-    }
+        pairs = (
+            [*zip(names[0], more[0][0], strict=False)] if len(names) == len(more[0]) == 1 else []
+        )
+    else:
+        return value
+    return {name: p for name, p in pairs if name is not None} or value
+
+
+def _of(pair: Any, kind: Any) -> Any:
+    return next((v for v in pair.values() if isinstance(v, kind)), None)
 
 
 def _npz(path: Path, max_bytes: int) -> tuple[pd.DataFrame, dict[str, AnyArray]]:
