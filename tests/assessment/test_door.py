@@ -249,6 +249,7 @@ def call(*words):
     return CliRunner().invoke(app, list(words))
 
 
+@pytest.mark.slow
 def test_init_and_run_stop_at_a_wrong_order(folder):
     start = ("init", "--model", "door_model:predict", "--data", "test.npz")
     refused = call(*start)

@@ -43,6 +43,7 @@ def project(folder: Path, function: str, n: int = 2000) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_minutes_end_the_look_and_what_was_answered_by_then_is_judged(tmp_path: Path) -> None:
     began = time.monotonic()
     done = run_assessment(read_config(project(tmp_path, "slow")), trust=True, max_minutes=0.2)

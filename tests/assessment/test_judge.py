@@ -197,6 +197,7 @@ def test_importance_weights_carry_errors_to_the_field(tmp_path):
     assert run(path, "--weights", "importance").exit_code == 2  # their mean must be 1
 
 
+@pytest.mark.slow
 def test_a_folder_is_judged_again_with_other_limits(file, tmp_path):
     folder = tmp_path / "run"
     assert run(file, "-o", folder, "-q").exit_code == 0
@@ -281,6 +282,7 @@ def test_a_function_that_returns_its_own_input_is_refused():
         fa.evaluate(lambda rows: rows, X, y)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes(file, tmp_path):
     for name in ("a", "b"):
         assert run(file, "-o", tmp_path / name, "-q").exit_code == 0

@@ -112,6 +112,7 @@ def compare(folder, parts):
     return sent
 
 
+@pytest.mark.slow
 def test_another_order_of_parts_gives_the_same_bytes(tmp_path):
     run(tmp_path / "all")
     run(tmp_path / "steps", only=("reliability",))
@@ -120,6 +121,7 @@ def test_another_order_of_parts_gives_the_same_bytes(tmp_path):
     assert result == (tmp_path / "steps" / "result.json").read_bytes()
 
 
+@pytest.mark.slow
 def test_float32_answers_give_the_same_bytes_kept_or_not_and_in_steps(tmp_path):
     def narrow(X):
         return model(X).astype(np.float32)
@@ -237,6 +239,7 @@ def test_a_table_that_is_large_or_empty_is_not_sent(monkeypatch):
     assert pickle.loads(pickle.dumps(own.model)).kept is None
 
 
+@pytest.mark.slow
 def test_workers_do_not_ask_again_what_is_known():
     def sent(workers):
         own = replace(context(model), executor=Executor(workers=workers))

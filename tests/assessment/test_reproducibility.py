@@ -105,6 +105,7 @@ def folder_with(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     )
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::fireassay.core.ReproducibilityWarning")
 def test_run_and_check_do_not_pass_a_model_that_answers_differently(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -61,6 +61,7 @@ def _never(*given: object, **more: object) -> None:
     raise AssertionError("computed again")
 
 
+@pytest.mark.slow
 def test_the_second_model_trains_nothing_and_gets_the_same_bytes(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -216,6 +216,7 @@ def test_rows_of_the_test_set_are_not_counted_twice():
     assert "field_pmi_upper" not in report["reliability"].estimates
 
 
+@pytest.mark.slow
 def test_many_labels_are_drawn_by_suspicion_and_bound_the_field():
     """From 50 expected errors on; the bound is that of the weighted draws."""
     given = context(operational=rows(2000, 3), train=None)

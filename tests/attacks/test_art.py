@@ -52,6 +52,7 @@ def test_make_knows_attacks_of_art_by_prefix():
     assert attacks.make("art:PixelAttack", th=3).parameters == {"th": 3}
 
 
+@pytest.mark.slow
 def test_a_settings_file_left_empty_is_written_anew(tmp_path):
     """As one process leaves it for another that starts at the same moment."""
     file = tmp_path / ".art" / "config.json"

@@ -111,6 +111,7 @@ def test_what_is_installed_or_inside_trusted_code_is_not_called_by_name(
     assert not (received / "ran").exists()
 
 
+@pytest.mark.slow
 def test_bytecode_beside_trusted_code_is_not_run(
     received: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -182,6 +182,7 @@ def test_compiled_code_that_keeps_pythons_lock_ends_the_program_and_says_where_i
     assert "in locked" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_watch_that_is_over_ends_nothing() -> None:
     program = LOCKED.replace("ctypes.PyDLL(None).sleep(100)", "return np.full((len(rows), 2), 0.5)")
     program += "\nimport time\ntime.sleep(3)\nctypes.PyDLL(None).sleep(4)\nprint('here')\n"
@@ -264,6 +265,7 @@ def model(X):
 """
 
 
+@pytest.mark.slow
 def test_what_a_model_prints_does_not_break_json(tmp_path: Path) -> None:
     (tmp_path / "printing_model.py").write_text(PRINTING)
     np.savez(tmp_path / "test.npz", X=X, y=(X[:, 0] > 0.5).astype(int))

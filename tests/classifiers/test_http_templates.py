@@ -127,6 +127,7 @@ def test_formats_of_servers(url, kind, request_, answer, named, concurrency):
     assert model.queries == 50
 
 
+@pytest.mark.slow
 def test_requests_are_no_larger_than_the_batch_and_run_side_by_side(url):
     Handler.sizes.clear()
     Handler.most = 0

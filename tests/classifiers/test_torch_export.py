@@ -121,6 +121,7 @@ def test_hidden_archives_and_other_names_do_not_help(exported: Path, tmp_path: P
         fa.as_classifier(tmp_path / "half.pt2")
 
 
+@pytest.mark.slow
 def test_the_line_of_the_refusal_makes_a_file_that_needs_no_trust(
     exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

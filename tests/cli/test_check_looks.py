@@ -54,6 +54,7 @@ def upper(wrong, alpha):
     return beta.isf(alpha, wrong + 1, N - wrong)
 
 
+@pytest.mark.slow
 def test_a_look_is_one_model_on_one_set_of_labels(project):
     run(project, 4)
     assert [judged()["looks"] for _ in range(3)] == [1, 1, 1]
@@ -65,6 +66,7 @@ def test_a_look_is_one_model_on_one_set_of_labels(project):
     assert judged()["looks"] == 1  # the same result again
 
 
+@pytest.mark.slow
 def test_a_test_set_that_has_grown_is_the_same_and_another_one_is_not(project):
     run(project, 4)
     judged()
@@ -90,6 +92,7 @@ def test_with_spend_each_look_gets_its_share(project):
     assert judged("--spend")["status"] == "undecided"
 
 
+@pytest.mark.slow
 def test_planned_looks_are_used_up(project):
     gates = "[gates]\nlooks = 2\n[gates.max]\n'accuracy.error' = 0.05\n"
     for wrong, status in ((4, "pass"), (11, "undecided"), (6, "undecided")):

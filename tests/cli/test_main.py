@@ -225,6 +225,7 @@ def _share_only(hits, n):
     return Report([Evidence("accuracy", "h", estimates={"accuracy": share(round(hits), n)})])
 
 
+@pytest.mark.slow
 def test_two_runs_on_the_same_rows_are_compared_row_by_row(project):
     call("init", "--model", "my_digits:model", "--data", "test.npz")
     call("run", "--only", "accuracy")

@@ -173,6 +173,7 @@ def test_labels_from_the_field_that_contradict_the_bound_take_its_place(project)
     assert (found["status"], found["exit_code"]) == ("fail", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
 def test_a_killed_run_is_not_a_pass_and_the_same_command_goes_on(project):
     begin()

@@ -233,6 +233,7 @@ def served(frame):
     )
 
 
+@pytest.mark.slow
 def test_a_table_with_names_and_holes_is_watched(folder):
     (folder / "wards.py").write_text(WARDS)
     wards(400, 0, 0.03).to_csv(folder / "reference.csv", index=False)

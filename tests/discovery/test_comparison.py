@@ -54,6 +54,7 @@ def test_curves_agree_with_the_single_functions(corner, compared):
     )
 
 
+@pytest.mark.slow
 def test_workers_and_interruptions_do_not_change_a_number(corner, compared, tmp_path):
     names = ["adversarial-distance", "random", "bansal-weld"]
     with RunStore(tmp_path / "run") as store:

@@ -174,6 +174,7 @@ def test_a_worker_that_dies_is_replaced(tmp_path):
     assert Path(flag).exists()
 
 
+@pytest.mark.slow
 def test_a_worker_that_has_grown_is_replaced_without_a_hang():
     program = str(Path(__file__).with_name("growing_workers.py"))
     done = subprocess.run(

@@ -58,6 +58,7 @@ def test_a_task_that_fails_has_asked_all_the_same(workers):
     assert model.queries == 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_gradient_queries_are_counted_too(workers):
     torch = pytest.importorskip("torch")

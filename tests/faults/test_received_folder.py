@@ -171,6 +171,7 @@ def test_a_journal_that_acts_by_itself_is_refused(run: Path, kind: str) -> None:
         assert "tables of fireassay" in done.output
 
 
+@pytest.mark.slow
 def test_names_do_not_command_the_terminal(folder: Path) -> None:
     rows = "".join(f"{i / 60},{i % 7},{'a' if i < 30 else ESCAPE + 'b'}\n" for i in range(60))
     (folder / "test.csv").write_text(f"x{ESCAPE},z,label\n{rows}")

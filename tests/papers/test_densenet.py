@@ -24,6 +24,7 @@ def test_grey_and_colour_images_of_any_size_give_logits():
         DenseNet((4, 4), 2)
 
 
+@pytest.mark.slow
 def test_it_learns_digits_and_repeats_itself():
     from fireassay.data import digits
 

@@ -42,6 +42,7 @@ def test_studies_without_data_run_and_go_on(tmp_path, monkeypatch):
     assert (ROOT / "studies" / "results" / "superpixels.json").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_the_page_on_supervisors_shows_what_is_stored(tmp_path):
     command = [sys.executable, str(ROOT / "studies" / "supervision_table2.py"), "--work", tmp_path]
     done = subprocess.run([*command, "--table"], capture_output=True, text=True, check=True)

@@ -27,6 +27,7 @@ def study(supervisor, rng, rows=0.0):
     return parts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("supervisor", ["max-softmax", "ensemble-mean-softmax"])
 def test_the_interval_holds_for_supervisors_of_one_network_and_of_many(supervisor):
     rng = np.random.default_rng(0)
@@ -35,6 +36,7 @@ def test_the_interval_holds_for_supervisors_of_one_network_and_of_many(superviso
     assert 1 <= missed <= 16  # of 120 at 5 %, all but three times in a thousand
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [0.005, 0.05])
 def test_the_interval_of_an_ensemble_is_wide_enough_where_rows_differ_between_runs(rows):
     rng = np.random.default_rng(1)

@@ -52,6 +52,7 @@ def test_all_six_families_stand_beside_the_printed_ones(tmp_path):
     assert list(found.charts()) == ["fig_1", "fig_2", "fig_3", "fig_4"]
 
 
+@pytest.mark.slow
 def test_the_study_reads_a_table_of_ones_own(tmp_path):
     before = (ROOT / "studies" / "results" / "survival_archive.json").read_bytes()
     table = experiments(200)[["adv_fit_time", "adv_accuracy", "epochs"]]

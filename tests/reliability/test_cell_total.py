@@ -42,6 +42,7 @@ def as_it_was(predict, grid, seed):
     return wrong.mean()
 
 
+@pytest.mark.slow
 def test_what_it_was_is_too_low_by_a_factor_and_what_it_is_is_not():
     grid = Grid.regular(20, (0, 1), dimensions=2)
     before = np.mean([as_it_was(patchy, grid, seed) for seed in range(10)])

@@ -107,6 +107,7 @@ def test_cells_are_weighed_by_a_profile_on_disk(field):
     assert disk.pmi == pytest.approx(memory.pmi, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_peak_memory_is_far_below_the_sample(tmp_path):
     rows = np.lib.format.open_memmap(
         tmp_path / "rows.npy", mode="w+", dtype=np.float64, shape=(1_500_000, 10)

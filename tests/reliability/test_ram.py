@@ -75,6 +75,7 @@ def test_published_bounds_contradict_their_test_sets(letter, at_most):
     assert curve[0] > 10 * curve[-1]
 
 
+@pytest.mark.slow
 def test_a_constant_classifier_looks_better_than_the_forest():
     X, y, X_train, y_train, *_, forest = published_example("a")
     constant = DummyClassifier(strategy="most_frequent").fit(X_train, y_train)

@@ -20,6 +20,7 @@ def world(n, rng, coin=0.1):
     return X, np.where(X[:, 1] < coin, rng.integers(0, 2, n), y)
 
 
+@pytest.mark.slow
 def test_a_good_surrogate_narrows_the_headline_and_a_bad_one_hardly_widens_it():
     narrow, wide, exact = [], [], []
     for seed in range(12):

@@ -117,6 +117,7 @@ def test_few_patients_keep_the_level(n_groups):
     assert rejected <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)
 
 
+@pytest.mark.slow
 def test_best_of_many_scores_over_patients_keeps_its_interval():
     rng = np.random.default_rng(2)
     missed = 0

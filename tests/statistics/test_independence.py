@@ -1,6 +1,7 @@
 """Tests of dependence: levels in worlds without any, and what they find where there is some."""
 
 import numpy as np
+import pytest
 from scipy.stats import binom
 
 from fireassay.statistics import intraclass_test
@@ -13,6 +14,7 @@ def counts(rng, sizes, rates):
     return GroupCounts(rng.binomial(sizes, rates), np.asarray(sizes))
 
 
+@pytest.mark.slow
 def test_intraclass_test_keeps_its_level_and_finds_correlation():
     rng = np.random.default_rng(0)
     sizes = rng.integers(1, 30, 30)

@@ -26,6 +26,7 @@ def test_columns_become_slices():
         slice_members({"id": [f"row {i}" for i in range(201)]})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slices", [2, 20, 200])
 def test_familywise_misses_are_within_chance(slices):
     """All intervals, both bounds of the worst slice, and all gaps."""
@@ -75,6 +76,7 @@ def test_the_worst_slice_is_the_one_with_the_highest_bound():
     assert 0.05 < low < gap < high < 0.2
 
 
+@pytest.mark.slow
 def test_a_planted_slice_is_found_on_other_rows_and_none_where_there_is_none():
     rng, found, invented = np.random.default_rng(1), 0, 0
     names = [f"x{i}" for i in range(6)]

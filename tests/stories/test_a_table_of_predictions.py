@@ -35,6 +35,7 @@ def test_a_short_name_without_a_positive_class_is_a_usage_error(table):
     assert "Traceback" not in said.output
 
 
+@pytest.mark.slow
 def test_with_the_positive_class_everything_is_judged(table, tmp_path):
     said = call(
         "judge", table, "--min", "sensitivity=0.5", "--positive", "sepsis", "-o", tmp_path / "r"

@@ -154,6 +154,7 @@ def test_the_rows_of_a_comparison_are_counted_and_kept_within_the_budget(project
     assert "no room" in found["model"]
 
 
+@pytest.mark.slow
 def test_weights_and_helpers_beside_a_module_are_part_of_the_model(project):
     configured(project, "guess:model")
     assert alone("run", "--trust", "--quiet").returncode == 0
@@ -274,6 +275,7 @@ def test_a_model_that_answers_at_random_is_compared_by_its_draws(project, server
     assert "model" in found["reservations"]
 
 
+@pytest.mark.slow
 def test_the_exact_test_of_draws_keeps_its_level():
     rng, found = np.random.default_rng(0), []
     for _ in range(400):

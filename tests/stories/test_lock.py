@@ -73,6 +73,7 @@ def test_a_protocol_after_the_run_locks_nothing(project):
     assert state()[0] == "first look"
 
 
+@pytest.mark.slow
 def test_six_limits_in_a_row_end_in_no_plain_pass(project):
     run()
     for limit in (0.001, 0.002, 0.01, 0.05, 0.1):
@@ -100,6 +101,7 @@ def test_other_rows_break_the_protocol(project):
     assert state()[0] == "broken"
 
 
+@pytest.mark.slow
 def test_rows_that_left_the_file_since_the_last_look_are_named(project):
     run()
     kept = np.load(project / "test.npz")
@@ -115,6 +117,7 @@ def test_rows_that_left_the_file_since_the_last_look_are_named(project):
         assert state()[0] == "exploratory"
 
 
+@pytest.mark.slow
 def test_an_amended_protocol_keeps_the_old_one(project):
     call("lock")
     assert call("lock").exit_code == 2
@@ -124,6 +127,7 @@ def test_an_amended_protocol_keeps_the_old_one(project):
     assert "amended 1 time" in call("check", "fireassay-run").output
 
 
+@pytest.mark.slow
 def test_several_runs_are_one_table_one_file_and_one_exit_code(project):
     run()
     call("run", "--trust", "--quiet", "--output", project / "second")
@@ -135,6 +139,7 @@ def test_several_runs_are_one_table_one_file_and_one_exit_code(project):
     assert call("check", "fireassay-run", "second", "--max", "error=0.000001").exit_code == 1
 
 
+@pytest.mark.slow
 def test_the_steps_of_the_action_run_as_they_are_written(project):
     import os
     import subprocess

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 from fireassay.classifiers import as_classifier
 
@@ -33,6 +34,7 @@ def test_asking_a_function_does_not_change_its_identity():
     assert not as_classifier(lambda X: np.hstack([1 - X, X])).keeps_state
 
 
+@pytest.mark.slow
 def test_a_run_has_one_model_and_the_same_command_goes_on(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.random((200, 3))

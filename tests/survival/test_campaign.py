@@ -117,6 +117,7 @@ def test_a_finished_campaign_is_read_not_run(result):
     assert len(first.trials) == 72
 
 
+@pytest.mark.slow
 @pytest.mark.extras
 def test_tables_have_every_trial_and_its_group(result):
     found = result[0]

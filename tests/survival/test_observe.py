@@ -68,6 +68,7 @@ def test_same_seed_same_rows_and_a_larger_budget_only_adds(linear, samples):
     assert more["success"].sum() >= first["success"].sum()
 
 
+@pytest.mark.slow
 def test_rows_are_the_same_in_two_processes(linear, samples, digits):
     X, y = digits.X.reshape(len(digits), -1)[1200:1300], digits.labels[1200:1300]
     attacks = [("hopskipjump", {"eps": 1.0}), ("boundary", {"eps": 1.0})]

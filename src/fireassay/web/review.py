@@ -169,6 +169,18 @@ def keep_reviewed(amb: SetType, folder: str | Path, name: str = "review") -> Set
 
     Raises:
         DataError: If it is another set, or nothing was kept.
+
+    >>> import tempfile
+    >>> from fireassay.web.queue_state import in_order
+    >>> made = ExportedSamples(np.zeros((3, 8, 8)), np.array([["3", "8"]] * 3))
+    >>> with tempfile.TemporaryDirectory() as run:
+    ...     queue = read_queue(write_review_queue(run, made))
+    ...     with LabelBook(run) as book:  # as the app does when somebody answers
+    ...         book.register(queue)
+    ...         _ = book.add_all(queue, [(0, "ada", KEEP, "")], in_order(queue))
+    ...     kept = keep_reviewed(made, run)
+    >>> len(made.X), len(kept.X)
+    (3, 1)
     """
     run = Path(folder)
     queue = read_queue(run / QUEUES / name)

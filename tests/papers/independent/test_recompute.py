@@ -29,6 +29,7 @@ def test_the_script_imports_nothing_of_the_product():
     assert not [name for name in names if name.startswith("fireassay")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_ten_cells_drawn_at_random_come_out_again(seed):
     done = recomputed("--seed", seed)
