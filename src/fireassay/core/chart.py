@@ -47,8 +47,7 @@ LOCALE = {
     "currency": ["$", ""],
     "percent": "\u202f%",
 }
-# A state has a colour, a shape and (in words, elsewhere) a name; green is for a pass
-# alone. A dot is a number that nobody judged.
+# A state has a colour, a shape and a name; green is a pass alone, a dot is not judged.
 STATES: Mapping[str, tuple[str, str]] = {
     "pass": (LIGHT["good"], "circle"),
     "fail": (LIGHT["bad"], "cross"),
@@ -136,8 +135,7 @@ class Chart:
     """A chart as a plain dictionary, with what is said under it and instead of it.
 
     Attributes:
-        body: Vega-Lite without the theme: data, marks, encodings (see `fireassay.core.drawing`).
-            Its colours are the light ones of `fireassay.core.chart`.
+        body: Vega-Lite without theme (see `fireassay.core.drawing`), in the light colours.
         caption: What is shown under it.
         alternative: What is said to those who cannot see it.
 

@@ -142,15 +142,12 @@ class Evidence:
     Attributes:
         question: The package's name, e.g. ``"reliability"``.
         headline: The answer in one line for a manager.
-        status: ``"done"``, ``"failed"`` or ``"not available"``; the last two with a ``reason``. A
-            step that did not run is never a pass.
+        status: ``"done"``, or ``"failed"`` or ``"not available"`` with a ``reason``: never a pass.
         estimates: Every number by name, each with its interval. Gates refer to these names.
         measures: What the numbers are: label, unit and meaning, by name (see `Measure`).
         limits: What the numbers do not say, in plain words.
-        partial: What cut the part short, e.g. a budget; empty if it did all it was asked to. Gates
-            on the numbers of such a part are undecided.
-        stale: What has changed since the part ran (another model, other data); empty if nothing
-            has. A stale answer is kept and shown, but no gate relies on it.
+        partial: What cut the part short, e.g. a budget; gates on its numbers are then undecided.
+        stale: What has changed since the part ran, if anything; no gate relies on it then.
         answer: The name of the number that answers the question: the one in ``sentence``.
         sentence: The answer in at most 20 words with this one number.
         seconds: Wall-clock time, kept out of `to_dict` so that equal results are equal bytes.

@@ -21,8 +21,7 @@ class Measure:
 
     Attributes:
         name: What gates and ``result.json`` use; stable. A name such as ``"auroc_*"`` stands for a
-            family, one number per set, class or attack; ``{}`` in the label is then what stands
-            there.
+            family, one number per set, class or attack, which ``{}`` in the label then names.
         label: What people read.
         unit: A ``"share"`` is shown in per cent, a ``"count"`` without decimals.
         better: Which way is better for the user of the model.

@@ -17,8 +17,7 @@ def check_seed(seed: int) -> int:
 def seed_sequence(seed: int, *names: str | int) -> np.random.SeedSequence:
     """The seed sequence of one named piece of work, e.g. ``seed_sequence(0, "pgd", row)``.
 
-    It depends on the seed and the names alone: never on the order in which work is done, on the
-    number of workers or on the batch size.
+    It depends on the seed and the names alone: not on order, number of workers or batch size.
 
     Args:
         seed: An integer, at least 0.

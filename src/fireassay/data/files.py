@@ -144,8 +144,7 @@ def load(
         categorical: Tables: columns whose values are names, also where they look like numbers.
         kind: What the rows are, where type and shape do not say it. Arrays: "image", "series",
             "tokens", "integer" or "real". Tables: "text" (the only feature is a text) or "table".
-        split: Tables: the column that says to which part a row belongs, and "test", "train" or
-            "operational": the rows of that part alone.
+        split: Tables: a column, and the part whose rows are taken: "test", "train", "operational".
         encoding, header, na: CSV: its encoding (UTF-8, or UTF-16 with its mark), whether its first
             line names the columns, and texts that stand for a missing value.
         drop_unlabelled: Tables: leave out rows without a label.

@@ -31,8 +31,7 @@ def load_idx(
 
     Args:
         images: The images file; bytes are scaled to [0, 1].
-        labels: The labels file; by default the one beside the images whose name has "labels" and
-            "idx1" in the place of "images" and "idx3".
+        labels: The labels file; by default beside the images ("labels" and "idx1" in its name).
         class_names, name: Of the data set.
         max_bytes: Larger files are refused.
         scale: As in `load`.

@@ -119,8 +119,7 @@ def read_predictions(
         max_bytes: Refuse files that unpack to more.
 
     Raises:
-        DataError: Where a role has no or several candidates, with the flag to type; and for values
-            that cannot be what their column should be.
+        DataError: Where a role has no or several candidates, or values do not fit their role.
 
     >>> frame = pd.DataFrame({"y_true": [0, 1, 1], "y_prob": [0.2, 0.7, 0.4], "ward": list("aab")})
     >>> found = read_predictions(frame)

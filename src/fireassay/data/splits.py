@@ -174,8 +174,7 @@ def split(
 
     Args:
         data: What to cut.
-        shares: The share of each part, e.g. ``(0.8, 0.2)``; they sum to 1. With a mapping the names
-            are appended to the data's name.
+        shares: Of each part, e.g. ``(0.8, 0.2)``, sum 1; the keys of a mapping name the parts.
         seed: Same seed, same parts.
         groups: Rows of one patient or camera stay together, too. None: the data's own groups.
         stratify: Keep each class's share in every part (as far as groups and duplicates allow).

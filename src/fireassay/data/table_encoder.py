@@ -62,8 +62,7 @@ class TableEncoder:
         """Encode a table that has these columns, in any order; others are left out.
 
         Raises:
-            DataError: For a missing column, a category that was not learnt, or a value that is no
-                number; the message names the column and the value.
+            DataError: For a missing column, an unknown category or a value that is no number.
         """
         named = {str(column): i for i, column in enumerate(frame.columns)}
         blocks = []

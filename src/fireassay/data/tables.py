@@ -77,8 +77,7 @@ def from_frame(
         line_of: The line of the file that a row stands in, for the texts of errors.
 
     Raises:
-        DataError: If a column is mostly numbers but has text in it (a typo makes every number a
-            category), or has decimal commas, and is not declared categorical.
+        DataError: If a column has text among numbers or decimal commas, and is not categorical.
 
     >>> frame = pd.DataFrame({"age": [40, 50], "ward": ["A", None], "label": ["ill", "well"]})
     >>> data = from_frame(frame)

@@ -64,8 +64,7 @@ class SearchComparison(Answer):
 
     Attributes:
         sdr, errors, spread, utility, queried_confidence: (replications, searches, labels).
-        one_shot: For each search, run once on all candidates: its errors against random draws of
-            the same confidence, tested exactly.
+        one_shot: For each search on all candidates: its errors against matched random draws.
         searches, budget, subset: What was compared, with so many labels on so many candidates.
         population, population_error_rate, population_expected_rate: All candidates, how often the
             model is wrong on them, and how often its confidence says.
@@ -219,14 +218,12 @@ def compare(
         model, X, y: A calibrated model and labelled rows: an array, a frame or texts.
         searches: ``"all"`` that need no scores of yours, or names of `SEARCHES`. No attack measures
             distances of frames and texts, so that "all" leaves out searches that need them.
-        budget, subset, replications: Labels per search, candidates per replication (at most 80 % of
-            all), number of subsets.
+        budget, subset, replications: Labels per search, candidates per subset (at most 80 %), subsets.
         log_mae: Logarithms of the perturbations of every row of X (see `measure_log_mae`), if
             known; the curve over confidence is fitted anew in every subset. Otherwise they are
             measured.
         scores: Ready scores (low = suspicious) instead.
-        workers, cluster, store, progress: Where it runs, and a journal to go on after an
-            interruption; no result depends on them.
+        workers, cluster, store, progress: Where it runs and keeps a journal; results are the same.
         seed: Of subsets and searches.
         critical_class, threshold, features, calibration: As in `Search`.
         attack, max_queries, attack_parameters: How adversarial distances are measured.

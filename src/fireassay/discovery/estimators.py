@@ -235,8 +235,7 @@ def ppi(
     Angelopoulos, Duchi and Zrnic 2023: λ = clip(cov(Y, F) / ((1 + n/N) var F), 0, 1),
     θ = λ mean F_u + mean(Y − λF). The normal interval needs errors and right answers: with fewer
     than ten of either it is widened to contain Clopper and Pearson's from the labels alone, and it
-    stays within [0, 1]. Never use it on the labels of a search: those rows were not drawn
-    uniformly, and the result is biased.
+    stays within [0, 1]. On the labels of a search, which are not drawn uniformly, it is biased.
 
     >>> ppi([1, 0, 1, 0], [0.5, 0.5, 0.5, 0.5], [0.5, 0.5]).value  # a guess without news
     0.5

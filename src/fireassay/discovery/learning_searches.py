@@ -103,8 +103,7 @@ class FacilityLocation(Strategy):
     """Greedy expected facility-location utility (Maurer and Bennette 2019).
 
     W = Σ_errors log(1 / (1 − c)) − mean distance to the nearest found error. The next row maximises
-    φ W(it is an error) + (1 − φ) W(it is not); φ = 1 − c until both outcomes are seen, then a
-    logistic regression on features and confidence.
+    φ W(error) + (1 − φ) W(none); φ = 1 − c until both are seen, then a logistic regression.
     """
 
     name = "facility-location"
@@ -153,8 +152,7 @@ class Hybrid(Strategy):
     """Ten rows by adversarial distance, then the row with the largest excess of error chance.
 
     The chance is a ridge logistic regression on features, confidence and the rank of the
-    adversarial distance; excess is the chance minus 1 − confidence. Until both outcomes are seen
-    it goes on by adversarial distance.
+    adversarial distance, less 1 − confidence; by that distance until both outcomes are seen.
     """
 
     name, needs = "hybrid", "distances"
@@ -188,8 +186,7 @@ class LakkarajuPublished(Strategy):
     """Upper confidence bounds over clusters, a random row inside (Lakkaraju et al. 2017).
 
     Each arm once, then the one with the largest ū + √(2 ln(t + 1) / ñ). A cluster of N rows with n
-    pulls weighs its j-th pull with (N − n) / (N − pulls before j): what is left of a cluster
-    counts, not what was.
+    pulls weighs its j-th pull with (N − n) / (N − pulls before j): what is left counts.
     """
 
     name = "lakkaraju-published"

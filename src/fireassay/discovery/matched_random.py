@@ -42,8 +42,7 @@ def matched_random_test(
     """One-shot exact test of a search's skill, where the whole pool is labelled.
 
     In each of ``n_bins`` bins of equal size in confidence, as many rows as the search took are
-    drawn at random without replacement: the errors of a bin are hypergeometric, and their sum's
-    distribution is computed exactly.
+    drawn at random without replacement: the exact distribution of hypergeometric sums is used.
 
     Args:
         confidence, wrong: Of the whole pool.
@@ -84,14 +83,12 @@ def matched_arm_test(
 
     Every searched row is compared with the random row nearest in confidence (on the scale of
     log(1 − confidence)). In each such group, if the search has no skill, any of its rows is as
-    likely to be the wrong one: the errors among the searched ones are hypergeometric, and their sum
-    is tested exactly. Few random rows give little power.
+    likely to be wrong: a sum of hypergeometric counts, tested exactly. Few rows give little power.
 
     Args:
         search_confidence, search_wrong: Confidence of each searched row, and whether it is wrong.
         random_confidence, random_wrong: The same of each random row.
-        groups: The patient or device of each searched row, and of each random one: the test is then
-            Student's t over groups, approximate.
+        groups: The patient or device of each row of either: Student's t over groups, approximate.
 
     >>> matched_arm_test([0.9], [True], [0.9], [False]).p_value
     0.5

@@ -93,8 +93,7 @@ class DiscoveryRatio:
         errors, expected, n: Errors among the queried rows, the sum of 1 − confidence, the rows.
         valid_as: "fixed": interval (exact Poisson) and p-value (Poisson-binomial) hold for rows
             that were chosen without looking at labels, in a number fixed beforehand. "sequential":
-            they hold under any search and at every look. "groups": so do they, for independent
-            groups of rows.
+            they hold under any search and at every look. "groups": so do they, for groups of rows.
         interval_confidence: Of the interval.
     """
 
@@ -332,8 +331,7 @@ def _looks(n: int, most: int) -> list[int]:
     """After how many labels the curve has a point: always the last one."""
     if not n:
         return []
-    # Fewer for long curves, whose intervals take longer; steps are powers of two, so that points
-    # computed before are met again.
+    # Fewer for long curves; steps are powers of two, so that points computed before are met again.
     points = max(2, min(most, _MOST_WORK // n))
     step = 2 ** math.ceil(math.log2(max(1.0, n / points)))
     return [*range(step, n, step), n]

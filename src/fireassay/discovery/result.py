@@ -60,16 +60,13 @@ class SearchResult(Answer):
         state: The search itself: settings, candidates, what was asked and answered.
         ratio: Standardised discovery ratio with its parts, interval and p-value. It is "fixed" for
             a search that does not look at labels and has spent its preset budget, "sequential" for
-            all others (valid at every step and under adaptive choice), "groups" where rows belong
-            together.
+            all others (valid at every step and under adaptive choice), "groups" for grouped rows.
         matched_random: Comparison with random rows of the same confidence, if there are any.
         spread, utility: Evenness over the pool (lower is better) and Bansal and Weld's utility.
         error_rate: Error rate of all candidates, if the search drew lots; otherwise None.
-        left: Confident errors among the candidates that nobody has labelled; None before an audit
-            is finished, where no calibration rows speak of them.
+        left: Confident errors without a label; None before an audit or calibration rows tell.
         raw: The ratio to the confidences before calibration, where the model was calibrated.
-        mended_p: Of "no more errors than the calibrated confidences announce", at the largest
-            temperature that the calibration rows allow.
+        mended_p: Of "no more errors than announced", at the largest temperature allowed.
     """
 
     state: SearchState

@@ -36,16 +36,13 @@ class Search:
             "adversarial-distance" and "hybrid" measured by an attack if not given.
         features: Where distances are measured, (n, d); 5 principal components of X if not given.
         matched_share: Share of the budget for random rows of the same confidence (0.2 is a good
-            choice): without it, or labels of the whole pool, nothing can be said about the search's
-            skill.
+            choice): without it, or labels of the whole pool, the search's skill stays unknown.
         calibration: Labelled rows, of which a second model learns; None: it begins by confidence.
-        split: Whether lots decided which rows are calibration rows and which are in X: they then
-            count for how many errors are left.
+        split: Whether lots divided calibration rows from X: then they tell of errors left.
         audit_share: Share of the budget, spent last, on candidates drawn by lot: how many errors
             are left. None: 0.2 for a search by a second model, 0 for others.
         patience, tolerance: Before an audit: it begins early after so many labels in a row that hit
-            no more often than lots would (0: never), or once the split allows for at most
-            ``tolerance`` more errors.
+            no more often than lots would (0: never), or once at most ``tolerance`` errors are left.
         path: If given, the search is kept there, and what was asked and answered in the label book
             beside it (``labels.sqlite``), at once: the app and ``fireassay label`` share it.
         attack, max_queries, attack_parameters: How adversarial distances are measured.

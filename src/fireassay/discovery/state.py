@@ -57,8 +57,7 @@ class SearchState:
             tolerance: Settings, as in `Search`.
         classes: Of the model.
         ids, groups: Names of the candidates, and the patient or device of each, if given.
-        predicted, confidence, features, scores, log_mae: What is known of each candidate: the
-            model's class and confidence, where it is, and how suspicious.
+        predicted, confidence, features, scores, log_mae: What is known of each candidate.
         known: Inputs, answers and calibration rows, for second models and for what is left.
         model_sha256, data_sha256, queries: What model and data were, and rows sent to the model.
 

@@ -56,8 +56,7 @@ def mann_whitney_auc(
         confidence: In (0, 1).
 
     Returns:
-        The p-value is two-sided: exact for small samples without ties, otherwise the normal
-        approximation with correction for ties and continuity.
+        The p-value is two-sided: exact for small samples without ties, otherwise approximate.
 
     Raises:
         DataError: For one class only, NaN or different lengths.
@@ -135,8 +134,7 @@ def delong(scores: ArrayLike, positive: ArrayLike) -> tuple[FloatVector, FloatVe
     Raises:
         DataError: For fewer than two rows of a class, NaN or different lengths.
 
-    DeLong, DeLong and Clarke-Pearson (1988), with the midranks of Sun and Xu (2014):
-    O(m n log n) instead of one comparison per pair.
+    DeLong, DeLong and Clarke-Pearson (1988), in O(m n log n) by midranks (Sun and Xu 2014).
 
     >>> aucs, covariance = delong([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])
     >>> float(aucs[0]), float(covariance[0, 0])

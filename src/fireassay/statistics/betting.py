@@ -55,8 +55,7 @@ def betting_interval(
         AssumptionWarning: When no mean at all is compatible with the values: they drift.
 
     Hedged capital of Waudby-Smith and Ramdas (2024): a gambler bets that the mean is not m, with
-    stakes that depend on earlier values only. m is rejected once the capital reaches 1 / alpha
-    (Ville's inequality); the stakes are tuned to the sample size.
+    stakes on earlier values only. m is rejected once the capital reaches 1 / alpha (Ville).
 
     >>> low, high = betting_interval([0.0] * 100, alternative="upper")
     >>> low, round(high, 3)
@@ -91,8 +90,7 @@ def betting_sequence(
         values, confidence, bounds, alternative: As for `betting_interval`.
 
     Returns:
-        (low, high): Arrays of the length of ``values``: the interval after 1, 2, …, n values. The
-            interval never grows, unless the values drift.
+        (low, high): The interval after 1, 2, …, n values; it never grows, unless they drift.
 
     Warns:
         AssumptionWarning: When no mean at all is compatible with the values.

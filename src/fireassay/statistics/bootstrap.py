@@ -29,8 +29,7 @@ def bootstrap(
     """Bootstrap interval of any statistic of rows.
 
     Args:
-        statistic: ``statistic(*arrays)`` as a float. It is called once on the data and once per
-            resample; NaN says that a resample does not define it.
+        statistic: ``statistic(*arrays)`` as a float; NaN where a resample does not define it.
         arrays: Arrays with one length; their rows are resampled together.
         n_resamples: At least 100.
         confidence: In (0, 1).

@@ -27,8 +27,7 @@ class Thinning:
 
     Attributes:
         chances: One per row, in the fixed order in which the rows are judged.
-        even: The share of the labels that goes to all rows alike; 1: rows are drawn uniformly,
-            because too few errors are expected for suspicion to pay.
+        even: The share of labels for all rows alike; 1 where suspicion does not pay.
         labels: How many labels are expected.
         first_variance: Of a row's weighted error, foreseen from rows outside the pool.
     """
@@ -48,8 +47,7 @@ def thinning(risk: ArrayLike, outside_risk: ArrayLike, labels: int) -> Thinning:
 
     Args:
         risk: How likely each row of the pool seems wrong, in [0, 1], from all but its label.
-        outside_risk: The same for rows outside the pool: what is tuned is tuned on them, so that
-            the stakes of the bound do not depend on the pool.
+        outside_risk: The same for rows outside the pool, on which alone stakes are tuned.
         labels: The expected number of labels.
 
     >>> even = thinning([0.01] * 1000, [0.01] * 100, labels=200)

@@ -118,8 +118,7 @@ def expected_calibration_error(
         probabilities, labels, n_bins: As for `reliability_curve`.
         confidence: In (0, 1).
         seed: Same seed, same interval.
-        groups: For each row the patient, device or document it belongs to: the noise is then that
-            of whole groups drawn anew, and nowhere less than that of rows.
+        groups: For each row the patient, device or document it belongs to; noise is then of groups.
 
     The value is the usual plug-in ECE (Guo et al. 2017), the L1 norm of the bins' gaps g. With
     noise e in the measured gaps, ``|e|`` bounds how far it can be off either way. In bins whose gap

@@ -35,8 +35,7 @@ def clopper_pearson(
         successes, n: Counts, ``0 <= successes <= n``; arrays broadcast. Fractional counts (sums of
             weights) use the same beta quantiles. ``n = 0`` gives (0, 1).
         confidence: In (0, 1).
-        alternative: "two-sided"; "upper" for an upper bound (low = 0) or "lower" for a lower bound
-            (high = 1), each with the whole error probability on its one side.
+        alternative: "two-sided", or "upper" (low = 0) and "lower" (high = 1) for one-sided bounds.
 
     Raises:
         DataError: For negative, missing or infinite counts, or more successes than trials.

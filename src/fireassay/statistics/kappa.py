@@ -23,8 +23,7 @@ def cohen_kappa(first: ArrayLike, second: ArrayLike, confidence: float = 0.95) -
 
     κ = (p_o − p_e) / (1 − p_e) with the observed agreement p_o and the chance agreement p_e of the
     two annotators' own label shares. The interval is Clopper and Pearson's of p_o, taken through
-    the formula with p_e as observed (as in Cohen's own standard error): unlike the normal
-    approximation it has a width when all items agree.
+    the formula with p_e as observed: unlike the normal one it has a width when all items agree.
 
     >>> print(cohen_kappa([0, 0, 1, 1], [0, 0, 1, 0]))
     0.500 [-0.612, 0.987] n=4

@@ -47,8 +47,7 @@ def loess(x: ArrayLike, y: ArrayLike, span: float = 0.1, iterations: int = 3) ->
     Cleveland 1979. Up to 3,000 different x the curve is fitted at each of them; beyond, at 1,200
     anchors (quantiles, so that they are dense where points pile up, and even steps). More than
     8,192 points are counted in bins of neighbours, whose moments take the place of their points.
-    Both agree with the exact curve to about 1e-3. Where the points of a window hardly differ in x,
-    the local mean takes the place of the line.
+    Both agree with the exact curve to about 1e-3. Windows without width have the local mean.
 
     >>> curve = loess([0, 1, 2, 3, 4], [0, 2, 4, 6, 8], span=1.0)
     >>> float(curve.predict(2.5).round(6))

@@ -23,8 +23,7 @@ def paired_difference(
 ) -> Estimate:
     """Share of ``second`` minus share of ``first``, on the same rows.
 
-    Rows that two models answer alike say nothing about their difference; using that makes the
-    interval narrower than that of two independent samples.
+    Rows that two models answer alike say nothing: using that makes the interval narrower.
 
     Args:
         first, second: True or False per row in the same order, e.g. whether a model is right.

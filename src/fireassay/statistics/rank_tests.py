@@ -49,8 +49,7 @@ def permutation_test(
         statistic: ``statistic(x, y)`` as a float.
         x, y: Arrays of one length; rows of x stay, rows of y are shuffled.
         n_permutations: At least 1; the smallest p-value is ``1 / (n + 1)``, two-sided twice that.
-        alternative: "greater", "less", or "two-sided" (twice the smaller of the two, so that the
-            null distribution need not be centred at zero).
+        alternative: "greater", "less", or "two-sided" (twice the smaller of the two).
         groups: One value per row. Whole groups are then exchanged: where y is constant in every
             group its value moves from group to group, otherwise the block of y moves between groups
             of equal size.

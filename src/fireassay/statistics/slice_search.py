@@ -93,8 +93,7 @@ def find_slices(
 ) -> tuple[SliceRule, ...]:
     """Rules of at most ``depth`` conditions whose rows have the most hits beyond chance.
 
-    They are the best of many thousands: how often it really happens there must be measured on
-    rows that took no part in the search.
+    They are the best of many thousands: measure on other rows how often it really happens there.
 
     Args:
         X: Features of shape (n, d).

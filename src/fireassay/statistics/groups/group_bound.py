@@ -35,8 +35,7 @@ def group_mean(
     """The mean of row values in known bounds, where several rows come from one patient or device.
 
     The bound holds for groups that were drawn independently: rows of one group may depend on each
-    other in any way, rates and sizes of groups may have any law and be related. It depends
-    neither on the order of the rows nor on a seed.
+    other in any way, related rates and sizes may have any law. Neither order nor seed count.
 
     Args:
         values: Per row: 0 and 1 for errors, for a recall those of one class, or a cost.
