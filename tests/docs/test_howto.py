@@ -26,7 +26,7 @@ from fireassay.assessment.parts.part import PartAnswer
 from fireassay.assessment.parts.supervision import suspicion
 from fireassay.cli.main import app
 from fireassay.core import codec
-from fireassay.data.admissions import MEASURED, admissions
+from fireassay.data.builtin import MEASURED, admissions
 
 pytestmark = [
     pytest.mark.extras,

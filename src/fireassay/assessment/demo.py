@@ -87,7 +87,7 @@ def clinical(folder: Path, seed: int) -> Path:
 
     from fireassay.assessment.judge import Terms, judged_report
     from fireassay.assessment.parts.operating_point import Decision
-    from fireassay.data.admissions import MEASURED, admissions
+    from fireassay.data.builtin import MEASURED, admissions
     from fireassay.data.predictions import read_predictions
 
     learned, met = admissions(800, seed=seed + 1), admissions(700, seed=seed)

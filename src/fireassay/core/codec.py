@@ -22,6 +22,7 @@ from fireassay.core.files import (
     check_declared_size,
     check_npy_header,
     check_regular,
+    expected,
     write_bytes,
 )
 from fireassay.core.lazy import pd
@@ -122,10 +123,8 @@ def load(path: str | Path) -> Any:
     Raises:
         DataError: If the file is not a fireassay result, or is damaged.
     """
-    try:
+    with expected(f"Expected a saved result at {path}.", (OSError,)):
         content = check_regular(path).read_bytes()
-    except OSError as error:
-        raise DataError(f"Expected a saved result at {path}.", got=str(error)) from error
     return from_bytes(content, name=str(path))
 
 

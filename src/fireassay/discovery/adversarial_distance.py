@@ -152,7 +152,7 @@ def occlusion_saliency(
 
     Args:
         images: Shape (n, height, width) or (n, height, width, channels).
-        patch: Side of the covered squares, which overlap by half; a seventh of the image by default.
+        patch: Side of the covered squares, overlapping by half; a seventh of the image by default.
         fill: What a covered pixel shows; the image's mean by default.
         class_index: Class positions, one per image; the predicted class by default.
         model: A `Classifier`, or anything `as_classifier` takes.

@@ -31,7 +31,6 @@ from fireassay.discovery.known_rows import (
     KnownRows,
     is_numbers,
     known_rows,
-    place,
     searchable,
     takes_holes,
 )
@@ -39,7 +38,7 @@ from fireassay.discovery.matched_random import MatchedRandom, matched_random_tes
 from fireassay.discovery.measures import MEASURES
 from fireassay.discovery.result import CALIBRATED
 from fireassay.discovery.space import COVER_WIDTH
-from fireassay.discovery.state import critical_rows
+from fireassay.discovery.state import critical_rows, positions
 from fireassay.discovery.strategy import Candidates, Strategy, spent
 from fireassay.engine import Executor, RunStore
 
@@ -218,7 +217,7 @@ def compare(
         model, X, y: A calibrated model and labelled rows: an array, a frame or texts.
         searches: ``"all"`` that need no scores of yours, or names of `SEARCHES`. No attack measures
             distances of frames and texts, so that "all" leaves out searches that need them.
-        budget, subset, replications: Labels per search, candidates per subset (at most 80 %), subsets.
+        budget, subset, replications: Labels, candidates of a subset (up to 80 %), how many subsets.
         log_mae: Logarithms of the perturbations of every row of X (see `measure_log_mae`), if
             known; the curve over confidence is fitted anew in every subset. Otherwise they are
             measured.
@@ -254,9 +253,6 @@ def compare(
         logs = measure_log_mae(
             classifier, chosen, attack, max_queries, seed, **(attack_parameters or {})
         )
-    space = place(chosen, seed) if features is None else (
-        np.asarray(features, dtype=np.float64)[rows].reshape(len(rows), -1)
-    )  # fmt: skip
     second = None
     if "known rows" in needs:
         second = known_rows(classifier, chosen, probabilities[rows], calibration, seed)
@@ -267,7 +263,7 @@ def compare(
         "predicted": probabilities.argmax(axis=1)[rows],
         "labels": labels[rows],
         "second": second,
-        "features": space,
+        "features": positions(chosen, features, rows, len(inputs), seed),
         "logs": logs,
         "scores": known,
         "searches": [_reference(SEARCHES[name]) for name in names],

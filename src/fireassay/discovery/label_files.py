@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fireassay.core.errors import AssumptionWarning, DataError
-from fireassay.core.files import write_bytes, write_text
+from fireassay.core.files import expected, write_bytes, write_text
 from fireassay.data.rows import FORMS, Rows
 from fireassay.data.shown import Curve, Picture, Table, Words, is_picture, pixel_ends, shown
 from fireassay.discovery.result import SearchResult
@@ -204,7 +204,7 @@ def from_csv(
     column, items = _key(asked, reader.fieldnames or ())
     choices = _by_name(asked.choices) | {"(cannot tell)": CANNOT_TELL, "(other)": OTHER}
     labels = []
-    try:
+    with expected("Expected a CSV file.", (csv.Error,)):
         for line, fields in enumerate(reader, start=2):
             label = (fields["label"] or "").strip()
             if not label or (fields.get("kind") or "answer") != "answer":
@@ -226,8 +226,6 @@ def from_csv(
             labels.append(CsvLabel(line, items[name], who, choices[label], comment))
             if len(labels) > MOST_ROWS:
                 raise DataError(f"At most {MOST_ROWS} labels can be read at once.", got="more")
-    except csv.Error as error:
-        raise DataError("Expected a CSV file.", got=str(error)) from error
     return labels
 
 
@@ -350,10 +348,8 @@ def add_labels(
     1
     """
     search = _opened(run, people)
-    try:
+    with expected(f"Expected a CSV file (UTF-8) at {labelled}.", (OSError, UnicodeDecodeError)):
         text = Path(labelled).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"Expected a CSV file (UTF-8) at {labelled}.", got=str(error)) from error
     given = from_csv(search.questions, text, annotator or UNNAMED, ShownRows(state_path(run)))
     waiting = search.book.open_items(search.questions)
     for label in given:

@@ -182,7 +182,7 @@ class SearchResult(Answer):
 
     def evidence(self) -> Evidence:
         """Headline, estimates with intervals, assumptions and limits for the report."""
-        own, n = self.raw or self.ratio, self.ratio.n
+        own, n, state = self.raw or self.ratio, self.ratio.n, self.state
         low, high = own.interval
         needs = ("chosen-before-labels", "calibrated", self._independent.id)
         estimates = {
@@ -198,18 +198,13 @@ class SearchResult(Answer):
             estimates["errors_left"] = self.left
         overconfident = own.p_value < 1 - CONFIDENCE
         said = "" if overconfident else ", which the confidences allow for"
-        expected = "none expected"
-        if self._announces:
-            expected = (
-                f"{own.expected:.1f} expected (ratio {own.value:.2f} [{low:.2f}, {high:.2f}])"
-            )
-        claims = [
-            Claim(
-                f"Where the search looked, the model is wrong more often than its own confidences "
-                f"say ({self.errors} errors, {own.expected:.1f} announced, {p_text(own.p_value)}).",
-                holds=overconfident,
-            )
-        ]
+        ratio = f"{own.expected:.1f} expected (ratio {own.value:.2f} [{low:.2f}, {high:.2f}])"
+        expected = ratio if self._announces else "none expected"
+        text = (
+            "Where the search looked, the model is wrong more often than its own confidences say "
+            f"({self.errors} errors, {own.expected:.1f} announced, {p_text(own.p_value)})."
+        )
+        claims = [Claim(text, holds=overconfident)]
         if self.mended_p is not None:
             text = (
                 f"It is wrong there more often than its calibrated confidences say, too "
@@ -219,16 +214,13 @@ class SearchResult(Answer):
             claims.append(Claim(text, holds=self.mended_p < 1 - CONFIDENCE))
         if self.matched_random is not None:
             skill = self.matched_random
-            claims.append(
-                Claim(
-                    f"The search finds more errors than random rows of the same confidence"
-                    f" ({skill.errors} against {skill.expected_random:.1f},"
-                    f" {p_text(skill.p_value)}).",
-                    holds=skill.p_value < 1 - CONFIDENCE,
-                )
+            text = (
+                "The search finds more errors than random rows of the same confidence "
+                f"({skill.errors} against {skill.expected_random:.1f}, {p_text(skill.p_value)})."
             )
+            claims.append(Claim(text, holds=skill.p_value < 1 - CONFIDENCE))
         if self.left is not None:
-            claims.append(Claim(told_left(self.left, self.pool_size - len(self.state.told))))
+            claims.append(Claim(told_left(self.left, self.pool_size - len(state.told))))
         return Evidence(
             "discovery",
             headline=(
@@ -244,11 +236,7 @@ class SearchResult(Answer):
             limits=(_THEOREM, _SKILL),
             **_answer(estimates, overconfident=overconfident, announces=self._announces),
             provenance=Provenance(
-                self.state.seed,
-                self.state.model_sha256,
-                self.state.data_sha256,
-                self.state.queries,
-                labels=len(self.state.told),
+                state.seed, state.model_sha256, state.data_sha256, state.queries, len(state.told)
             ),
         )
 
@@ -301,10 +289,8 @@ def _answer(
     name = "sdr" if announces and not math.isnan(estimates["sdr"].value) else "errors_found"
     measure = next(m for m in MEASURES if m.name == name)
     told = measure.told(estimates[name])
-    if name == "sdr":
-        which = "worse" if overconfident else "open"
-    else:
-        which = "nothing" if told == "0" else "found"
+    found, ratio = "nothing" if told == "0" else "found", "worse" if overconfident else "open"
+    which = ratio if name == "sdr" else found
     text = SENTENCES[which].format(told, "" if told == "1" else "s")
     return {"answer": name, "sentence": text}
 

@@ -213,12 +213,6 @@ def new_state(
             known.confidence, known.predicted, tuple(classifier.classes), critical_class, threshold
         )
         known = dataclasses.replace(known, candidate=inside, split=split)
-    if features is None:
-        space = place(chosen, seed)
-    else:
-        space = np.asarray(features, dtype=np.float64)
-        check_lengths(X=len(inputs), features=len(space))
-        space = space[rows].reshape(len(rows), -1)
     if ids is not None:
         check_lengths(X=len(inputs), ids=len(np.asarray(ids)))
     grouped = None if groups is None else check_labels(groups, name="groups", n=len(inputs))
@@ -234,7 +228,7 @@ def new_state(
         ids=None if ids is None else np.asarray(ids)[rows],
         predicted=probabilities[rows].argmax(axis=1).astype(np.int64),
         confidence=stated,
-        features=space,
+        features=positions(chosen, features, rows, len(inputs), seed),
         scores=ranked,
         log_mae=logs,
         model_sha256=classifier.sha256,
@@ -247,6 +241,17 @@ def new_state(
         known=known,
         announced=announced(classifier, probabilities[rows], known),
     )
+
+
+def positions(
+    chosen: Any, features: ArrayLike | None, rows: IntArray, n: int, seed: int
+) -> FloatArray:
+    """Where the candidates are: the given features of these rows, or components of their inputs."""
+    if features is None:
+        return place(chosen, seed)
+    space = np.asarray(features, dtype=np.float64)
+    check_lengths(X=n, features=len(space))
+    return space[rows].reshape(len(rows), -1)
 
 
 def critical_rows(

@@ -102,11 +102,7 @@ def thinned_upper(
     target = math.log(1.0 / (1.0 - confidence))
     z, bets = _game(plan, taken, errors, target)
     stakes = np.minimum(bets, _LARGEST_STAKE * plan.even * plan.labels / len(taken))
-
-    def capital(rate: float) -> float:
-        return float(np.cumsum(np.log1p(stakes * (rate - z))).max())
-
-    return crossing(capital, target)
+    return crossing(partial(_best_capital, z, stakes), target)
 
 
 def thinned_lower(
@@ -149,13 +145,18 @@ def _game(
     plan: Thinning, taken: BoolArray, errors: BoolArray, target: float
 ) -> tuple[FloatArray, FloatArray]:
     """Weighted errors in the order of the plan, and stakes that depend on earlier ones only."""
-    n = len(taken)
     z = (taken & errors) / plan.chances
+    return z, _tuned(z, plan.first_variance, target, 1e-300)
+
+
+def _tuned(values: FloatArray, first_variance: float, target: float, least: float) -> FloatArray:
+    """Stakes tuned to the sample size, each by the variance of earlier values alone."""
+    n = len(values)
     time = np.arange(1, n + 1)
-    deviation = np.cumsum((z - np.cumsum(z) / time) ** 2)
-    variance = (_PRIOR_ROWS * plan.first_variance + deviation) / (time + _PRIOR_ROWS)
-    before = np.concatenate([[plan.first_variance], variance[:-1]])
-    return z, np.sqrt(2.0 * target / (n * np.maximum(before, 1e-300)))
+    deviation = np.cumsum((values - np.cumsum(values) / time) ** 2)
+    variance = (_PRIOR_ROWS * first_variance + deviation) / (time + _PRIOR_ROWS)
+    before = np.concatenate([[first_variance], variance[:-1]])
+    return np.asarray(np.sqrt(2.0 * target / (n * np.maximum(before, least))))
 
 
 @dataclass(frozen=True)
@@ -169,9 +170,11 @@ class RectifiedValues:
 
 def betting_upper(game: RectifiedValues, alpha: float) -> float:
     """Upper bound on the common mean of values by betting ``1 + stake · (m - value)`` (Ville)."""
-    stakes = _stakes(game, alpha)
+    target = math.log(1 / alpha)
+    bets = _tuned(game.values, game.expected_variance, target, 1e-12)
+    stakes = np.minimum(bets, _LARGEST_STAKE / game.ceilings)
     # Every round's win grows with m, and so does the best capital.
-    return crossing(partial(_best_capital, game.values, stakes), math.log(1 / alpha))
+    return crossing(partial(_best_capital, game.values, stakes), target)
 
 
 @dataclass(frozen=True)
@@ -203,34 +206,17 @@ def ppi_interval(
     wrong: FloatArray, risk: FloatArray, risk_operational: FloatArray | Moments, alpha: float
 ) -> tuple[float, float, float]:
     """Prediction-powered estimate, its standard error and its upper bound, which is asymptotic."""
-    field = (
-        risk_operational
-        if isinstance(risk_operational, Moments)
-        else Moments.of(np.asarray(risk_operational, dtype=np.float64))
-    )
+    field = risk_operational
+    if not isinstance(field, Moments):
+        field = Moments.of(np.asarray(field, dtype=np.float64))
     n, N = len(wrong), field.n
     spread = Moments.of(risk).with_(field).variance
-    factor = 0.0
-    if spread > 0 and n > 1:
-        covariance = float(np.cov(wrong, risk)[0, 1])
-        factor = covariance / (spread * (1 + n / N))
+    known = spread > 0 and n > 1
+    factor = float(np.cov(wrong, risk)[0, 1]) / (spread * (1 + n / N)) if known else 0.0
     rest = wrong - factor * risk
     estimate = float(rest.mean() + factor * field.mean)
     error = math.sqrt(rest.var() / max(1, n - 1) + factor**2 * field.variance / N)
     return estimate, error, estimate + float(stats.norm.isf(alpha)) * error
-
-
-def _stakes(game: RectifiedValues, alpha: float) -> FloatArray:
-    """Tuned to the sample size, each from earlier values alone."""
-    n = len(game.values)
-    time = np.arange(1, n + 1)
-    weight = 4.0
-    mean = np.cumsum(game.values) / time
-    spread = np.cumsum((game.values - mean) ** 2)
-    variance = (weight * game.expected_variance + spread) / (time + weight)
-    earlier = np.concatenate([[game.expected_variance], variance[:-1]])
-    wanted = np.sqrt(2 * math.log(1 / alpha) / (n * np.maximum(earlier, 1e-12)))
-    return np.asarray(np.minimum(wanted, _LARGEST_STAKE / game.ceilings))
 
 
 def _best_capital(values: FloatArray, stakes: FloatArray, mean: float) -> float:

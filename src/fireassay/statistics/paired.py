@@ -16,6 +16,7 @@ from fireassay.statistics.samples import FloatVector, check_confidence, check_po
 from fireassay.statistics.shares import share
 
 _FEW = 20
+_Ends = tuple[float, float, float]  # a value, its low and its high end
 
 
 def paired_difference(
@@ -53,14 +54,13 @@ def paired_difference(
     low_a, high_a = (float(end) for end in wilson(both + only_a, n, confidence))
     low_b, high_b = (float(end) for end in wilson(both + only_b, n, confidence))
     phi = _correlation(both, only_a, only_b, neither, n)
-    value = share_b - share_a
-    down = _combined(share_b - low_b, high_a - share_a, phi)
-    up = _combined(high_b - share_b, share_a - low_a, phi)
     if only_a + only_b == 0:
         # |change| is at most the chance that the two differ, of which no row shows any.
         most = 1.0 - ((1.0 - confidence) / 2.0) ** (1.0 / n)
         return Estimate(0.0, -most, most, confidence, n, "exact, no row differs")
-    return Estimate(value, value - down, value + up, confidence, n, "Newcombe, paired")
+    before, after = (share_a, low_a, high_a), (share_b, low_b, high_b)
+    ends = _combined(share_b - share_a, before, after, phi)
+    return Estimate(*ends, confidence, n, "Newcombe, paired")
 
 
 def paired_mean_difference(
@@ -124,14 +124,13 @@ def paired_auc_difference(
     value, n, method = float(aucs[1] - aucs[0]), len(a), "DeLong, paired, combined logit intervals"
     if _same_order(a, b):
         return Estimate(value, value, value, confidence, n, "the same order of rows")
-    before, after = (delong_interval(scores, marks, confidence) for scores in (a, b))
+    found = (delong_interval(scores, marks, confidence) for scores in (a, b))
     spread = math.sqrt(float(covariance[0, 0] * covariance[1, 1]))
     together = max(float(covariance[0, 1]) / spread, 0.0) if spread > 1e-15 else 0.0
     fewest = min(int(marks.sum()), int((~marks).sum()))
     together *= fewest / (fewest + _FEW)  # a correlation of few rows is not to be relied on
-    down = _combined(after.value - after.low, before.high - before.value, together)
-    up = _combined(after.high - after.value, before.value - before.low, together)
-    return Estimate(value, value - down, value + up, confidence, n, method)
+    before, after = ((e.value, e.low, e.high) for e in found)
+    return Estimate(*_combined(value, before, after, together), confidence, n, method)
 
 
 def paired_ratio_difference(
@@ -180,19 +179,24 @@ def paired_ratio_difference(
     together = max(0.0, float(pull[0] @ pull[1]) / spread) if spread > 0 else 0.0
     fewest = min(int(np.count_nonzero(own)) for own in pull) if spread > 0 else 0
     together *= fewest / (fewest + _FEW)
-    before, after = ends
-    value = after.value - before.value
-    down = _combined(after.value - after.low, before.high - before.value, together)
-    up = _combined(after.high - after.value, before.value - before.low, together)
-    return Estimate(value, value - down, value + up, confidence, n, f"{after.method}, paired")
+    before, after = ((e.value, e.low, e.high) for e in ends)
+    difference = _combined(after[0] - before[0], before, after, together)
+    return Estimate(*difference, confidence, n, f"{ends[1].method}, paired")
 
 
 def _same_order(a: FloatVector, b: FloatVector) -> bool:
     return bool((np.argsort(a, kind="stable") == np.argsort(b, kind="stable")).all())
 
 
-def _combined(one: float, other: float, phi: float) -> float:
-    return math.sqrt(max(one**2 - 2 * phi * one * other + other**2, 0.0))
+def _combined(value: float, before: _Ends, after: _Ends, phi: float) -> _Ends:
+    """A change with its ends, from both sides with theirs and their correlation (Newcombe)."""
+
+    def reach(one: float, other: float) -> float:
+        return math.sqrt(max(one**2 - 2 * phi * one * other + other**2, 0.0))
+
+    down = reach(after[0] - after[1], before[2] - before[0])
+    up = reach(after[2] - after[0], before[0] - before[1])
+    return value, value - down, value + up
 
 
 def _correlation(both: int, only_a: int, only_b: int, neither: int, n: int) -> float:

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from fireassay.core import ParameterError
-from fireassay.data.admissions import MEASURED, WARDS, admissions
+from fireassay.data.builtin import MEASURED, WARDS, admissions
 
 
 def test_patients_repeat_and_keep_their_ward_and_sex():
