@@ -4,7 +4,7 @@ import numpy as np
 from coverage_rows import HOLDS, Row, held, normal_width, seed_of
 from scipy.special import logit, ndtr
 
-from fireassay.assessment.parts.class_recalls import class_recalls
+from fireassay.assessment.parts.accuracy_checks import class_recalls
 from fireassay.data.splits import random_half
 from fireassay.statistics import (
     cheapest_threshold,

@@ -63,8 +63,8 @@ def served(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
     """The app at its address, with the keys of its queues by name."""
     import uvicorn
 
-    from fireassay.web.server import create_app
     from fireassay.web.security import Access
+    from fireassay.web.server import create_app
 
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))

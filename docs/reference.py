@@ -99,7 +99,7 @@ def _of_schema(found: dict[str, Any], whole: dict[str, Any]) -> str:
 
 def every_key() -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Each table of ``fireassay.toml`` with its keys and what the schema says of them."""
-    from fireassay.assessment.dossier import config_schema
+    from fireassay.assessment.init import config_schema
 
     schema = config_schema()
 

@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from fireassay.assessment.bundle import MANIFEST, bundle_run, verify_bundle
+from fireassay.assessment.run.bundle import MANIFEST, bundle_run, verify_bundle
 from fireassay.core import DataError, Estimate, Evidence
 from fireassay.report import Report
 

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 import fireassay as fa
 from fireassay.assessment.context import Context
-from fireassay.assessment.parts.class_recalls import class_recalls
+from fireassay.assessment.parts.accuracy_checks import class_recalls
 from fireassay.assessment.parts.table import PARTS
-from fireassay.assessment.preflight import unseen_rows
+from fireassay.assessment.run.preflight import unseen_rows
 from fireassay.cli.main import app
 from fireassay.core import FireassayError, ModelError, ProbabilityError
 from fireassay.data import DataSet

@@ -6,9 +6,9 @@ import pytest
 
 import fireassay as fa
 from fireassay.assessment import initialise, read_config
-from fireassay.assessment.config import DataSection
 from fireassay.assessment.context import load_context, load_sets
 from fireassay.assessment.grouped_rows import hopeless
+from fireassay.assessment.sections import DataSection
 from fireassay.core import DataError
 from fireassay.core.groups import Groups
 from fireassay.data import load, split

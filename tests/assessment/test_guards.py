@@ -4,9 +4,9 @@ import tracemalloc
 
 import numpy as np
 
-from fireassay.assessment import preflight
 from fireassay.assessment.context import Context
 from fireassay.assessment.parts.table import settings_models
+from fireassay.assessment.run import preflight
 from fireassay.assessment.run.first_look import first_look
 from fireassay.assessment.run.loop import Run
 from fireassay.classifiers import as_classifier

@@ -3,7 +3,7 @@
 import numpy as np
 
 from fireassay.assessment.init import as_labels
-from fireassay.assessment.inspection import propose_gates
+from fireassay.assessment.plan.power import propose_gates
 from fireassay.data import DataSet
 
 

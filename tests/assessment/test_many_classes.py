@@ -8,7 +8,7 @@ import pytest
 
 from fireassay import as_classifier
 from fireassay.assessment.context import Context
-from fireassay.assessment.parts import accuracy, calibration_check
+from fireassay.assessment.parts import accuracy, accuracy_checks
 from fireassay.assessment.parts.accuracy_result import top_columns
 from fireassay.classifiers.answers import log_probabilities
 from fireassay.core import validation
@@ -51,11 +51,11 @@ def test_the_check_of_answers_takes_and_refuses_what_it_did():
 def test_the_temperature_of_many_classes_is_fitted_on_some_rows(monkeypatch):
     p, labels = answers(1200, 50)
     given = {"confidence": 0.95, "groups": None, "seed": 0}
-    whole = calibration_check.calibration_check(p, labels, **given)
+    whole = accuracy_checks.calibration_check(p, labels, **given)
     assert whole.fitted == 600
     assert whole.error.value == pytest.approx(expected_calibration_error(p, labels).value)
-    monkeypatch.setattr(calibration_check, "_FIT_NUMBERS", 300 * 50)
-    some = calibration_check.calibration_check(p, labels, **given)
+    monkeypatch.setattr(accuracy_checks, "_FIT_NUMBERS", 300 * 50)
+    some = accuracy_checks.calibration_check(p, labels, **given)
     assert some.fitted == 300
     assert some.estimates()["temperature"].n == 300
     assert some.temperature == pytest.approx(whole.temperature, rel=0.1)
@@ -116,7 +116,7 @@ def test_accuracy_checks_each_answer_once_and_holds_one_table(monkeypatch):
     users = [m for m in sys.modules.values() if getattr(m, "check_probabilities", None) is whole]
     for module in users:
         monkeypatch.setattr(module, "check_probabilities", counted)
-    monkeypatch.setattr(calibration_check, "_FIT_NUMBERS", 2**16)
+    monkeypatch.setattr(accuracy_checks, "_FIT_NUMBERS", 2**16)
     model = linear(np.float32, sent)
     own = Context(model, data)
     accuracy.run(own, accuracy.Settings())  # what is loaded or looked at once
@@ -150,7 +150,7 @@ def test_the_top_probability_after_a_temperature_is_that_of_the_softmax():
     rows = np.arange(0, 400, 3)
     for temperature in (0.05, 1.0, 2.5, 90.0):
         expected = softmax(log_probabilities(p[rows]) / temperature).max(axis=1)
-        found = calibration_check._mended(p, rows, temperature)
+        found = accuracy_checks._mended(p, rows, temperature)
         np.testing.assert_allclose(found, expected, rtol=1e-13)
-        narrow = calibration_check._mended(p.astype(np.float32), rows, temperature)
+        narrow = accuracy_checks._mended(p.astype(np.float32), rows, temperature)
         np.testing.assert_allclose(narrow, expected, rtol=2e-6)

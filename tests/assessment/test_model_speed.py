@@ -9,8 +9,8 @@ from fireassay import as_classifier
 from fireassay.assessment import initialise
 from fireassay.assessment.context import Context, Cost
 from fireassay.assessment.plan.plan import Speed, measure_speed
-from fireassay.assessment.preflight import check_before_run, verified_order
 from fireassay.assessment.run.first_look import first_look
+from fireassay.assessment.run.preflight import check_before_run, verified_order
 from fireassay.data import DataSet
 
 

@@ -4,7 +4,7 @@ import csv
 
 from typer.testing import CliRunner
 
-from fireassay.assessment.dossier import case_of
+from fireassay.assessment.run.bundle import case_of
 from fireassay.cli.main import app
 from fireassay.data import load
 

@@ -13,7 +13,7 @@ import fireassay
 from fireassay import statistics
 from fireassay.assessment.qualification import KNOWN_LIMITS, self_test
 from fireassay.cli.main import app
-from fireassay.report.citations import PAPERS
+from fireassay.report.bom import PAPERS
 
 
 def qualified(tmp_path):

@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 
 import fireassay as fa
 from fireassay.assessment.coded_rows import coded
-from fireassay.assessment.config import DataSection
 from fireassay.assessment.context import Context, load_sets
 from fireassay.assessment.parts.attack_space import attack_space
+from fireassay.assessment.sections import DataSection
 from fireassay.attacks import discrete
 from fireassay.cli.main import app
 from fireassay.data import DataSet, from_frame

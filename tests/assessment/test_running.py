@@ -10,9 +10,9 @@ from fireassay.assessment.context import Context
 from fireassay.assessment.parts.table import PARTS, settings_models
 from fireassay.assessment.plan.costs import Budget, OutOfTimeError, in_words
 from fireassay.assessment.plan.plan import Plan, PlanRow, price_parts
+from fireassay.assessment.run.asked_once import Meter
 from fireassay.assessment.run.folder import read_costs, read_report
 from fireassay.assessment.run.loop import Run
-from fireassay.assessment.run.meter import Meter
 from fireassay.assessment.run.progress import RunProgress
 from fireassay.classifiers import as_classifier
 from fireassay.core import BudgetExceededError, DataError

@@ -9,7 +9,6 @@ import pytest
 from fireassay import supervision
 from fireassay.assessment.context import Context
 from fireassay.assessment.parts import supervision as part
-from fireassay.assessment.parts import troubles
 from fireassay.classifiers import as_classifier
 from fireassay.core import generator
 from fireassay.data import DataSet, digits
@@ -58,7 +57,7 @@ def test_suspicion_belongs_to_the_rows_that_were_scored(context):
 
 @pytest.mark.parametrize("grouped", [False, True])
 def test_of_many_test_rows_some_are_scored_in_whole_groups(context, monkeypatch, grouped):
-    monkeypatch.setattr(troubles, "NOMINAL_ROWS", 120)
+    monkeypatch.setattr(part, "NOMINAL_ROWS", 120)
     groups = np.arange(200) // 2
     test = replace(context.test, groups=groups if grouped else None)
     answer = part.run(replace(context, test=test), part.Settings(supervisors=("pcs",), samples=60))

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fireassay.assessment.watch.lines import LineReader, as_text
-from fireassay.assessment.watch.source import Cursor, lines_of, new_lines
+from fireassay.assessment.watch.lines import Cursor, LineReader, as_text, lines_of, new_lines
 from fireassay.assessment.watch.watch import Thinned
 from fireassay.data import DataSet
 

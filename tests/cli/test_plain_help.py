@@ -9,7 +9,7 @@ from fireassay import judge
 from fireassay.cli.main import QUESTIONS, VERBS, app
 from fireassay.core import FireassayError, ParameterError
 from fireassay.report import compare_reports
-from fireassay.report.pdf import print_pdf
+from fireassay.report.exports import print_pdf
 
 PYTHON = re.compile(r"<(list|tuple|dict|str|Path|int|float|bool)\b|list\[|None\b")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fireassay.assessment.dossier import config_schema
+from fireassay.assessment.init import config_schema
 from fireassay.assessment.parts.table import PARTS
 from fireassay.statistics.numbers.number_registry import NUMBERS
 

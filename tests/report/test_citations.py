@@ -1,6 +1,6 @@
 """BibTeX of a run: the tool and each paper once."""
 
-from fireassay.report.citations import bibtex
+from fireassay.report.bom import bibtex
 
 
 def test_two_questions_of_one_paper_cite_it_once() -> None:

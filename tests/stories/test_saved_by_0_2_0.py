@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import fireassay as fa
-from fireassay.assessment.compare import pair_runs
 from fireassay.assessment.parts.table import PARTS
+from fireassay.assessment.run.compare import pair_runs
 from fireassay.assessment.run.folder import noted, read_costs, read_results
 from fireassay.assessment.run.judging import read_judged
 from fireassay.assessment.run.stale import read_made

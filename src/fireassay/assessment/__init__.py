@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from fireassay.assessment.evaluate import evaluate
     from fireassay.assessment.init import initialise
     from fireassay.assessment.judge import judge
-    from fireassay.assessment.monitor import Monitor, MonitoredAnswers
     from fireassay.assessment.plan.plan import Plan, make_plan
     from fireassay.assessment.plan.power import HowMany, how_many
     from fireassay.assessment.run.start import RunOutcome, run_assessment
+    from fireassay.assessment.watch.monitor import Monitor, MonitoredAnswers
 
 __all__ = [
     "Config",

@@ -306,21 +306,16 @@ def observed_texts(
     fell = table[table["success"]]
     book: Codebook = wider.model.book  # type: ignore[attr-defined]
     texts = texts_of(Rows(book.decode(codes), context.test.kinds)) if len(codes) else []
+    left = len(drawn) - len(changed.rows)
     kept = replace(
         found,
         table=table,
         adversarial=None,
         model_sha256=context.model.sha256,
-        not_tried=(f"{len(drawn) - len(changed.rows)} rows that perturb does not change",)
-        if len(drawn) > len(changed.rows)
-        else (),
+        not_tried=(f"{left} rows that perturb does not change",) if left else (),
     )
-    return (
-        kept,
-        np.asarray(texts, dtype=np.str_),
-        fell["made_by"].to_numpy(dtype=np.str_),
-        fell["sample"].to_numpy(dtype=np.int64),
-    )
+    made_by, rows = fell["made_by"].to_numpy(dtype=np.str_), fell["sample"].to_numpy(dtype=np.int64)
+    return kept, np.asarray(texts, dtype=np.str_), made_by, rows
 
 
 def with_meaning(evidence: Evidence) -> Evidence:

@@ -33,7 +33,8 @@ from fireassay.engine import ContentStore, Executor
 from fireassay.version import __version__
 
 if TYPE_CHECKING:
-    from fireassay.assessment.config import Config, DataSection
+    from fireassay.assessment.config import Config
+    from fireassay.assessment.sections import DataSection
 
 HARD_LABELS = (
     "the model answers with labels alone (every probability it gave is 0 or 1), so {} cannot be "

@@ -9,21 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fireassay.assessment.context import Context, handed_to
-from fireassay.assessment.handing import another_way, maker
+from fireassay.assessment.inspection import another_way, maker
 from fireassay.assessment.parts.operating_point import Decision
 from fireassay.assessment.parts.table import PARTS, settings_models
-from fireassay.assessment.preflight import check_before_run
 from fireassay.assessment.run.loop import Run
+from fireassay.assessment.run.preflight import check_before_run
 from fireassay.assessment.run.start import about_arrays, begun, model_name
 from fireassay.classifiers import as_classifier
 from fireassay.classifiers.base import identify
-from fireassay.core import (
-    DataError,
-    FireassayError,
-    FireassayWarning,
-    ModelError,
-    ParameterError,
-)
+from fireassay.core import DataError, FireassayError, FireassayWarning, ModelError, ParameterError
 from fireassay.core.mapped import ByteImages
 from fireassay.core.seeds import check_seed
 from fireassay.data import DataSet, from_frame

@@ -17,10 +17,11 @@ from fireassay.report.gates import Gate
 from fireassay.statistics.groups.group_bound import group_upper, too_few_groups
 
 if TYPE_CHECKING:
-    from fireassay.assessment.config import DataSection
+    from fireassay.assessment.sections import DataSection
 
 # Numbers that are shares of all rows, and whether it is the right ones.
 _SHARES = {"error": False, "pmi": False, "pmi_upper": False, "accuracy": True}
+_ALPHA = 0.025
 
 
 def group_columns(section: DataSection) -> tuple[str, ...]:
@@ -74,17 +75,17 @@ def _some_of_each(groups: AnyArray, most: int, seed: int) -> AnyArray:
     return np.sort(order[together[nth < most]])
 
 
-def strictest(test: DataSet, alpha: float = 0.025) -> tuple[str, ...]:
+def strictest(test: DataSet) -> tuple[str, ...]:
     """The lowest error rate that these groups could show, in a sentence."""
     if test.groups is None:
         return ()
     sizes = np.unique(test.groups, return_counts=True)[1]
-    best = group_upper(np.zeros(len(sizes)), sizes, alpha, largest_group(test.groups))
+    best = group_upper(np.zeros(len(sizes)), sizes, _ALPHA, largest_group(test.groups))
     said = f"{len(sizes):,} groups: no result can pass a limit below {percent(best, 1)} wrong"
     return (f"{said}, not even one without an error",)
 
 
-def hopeless(test: DataSet, gates: Iterable[Gate], alpha: float = 0.025) -> tuple[str, ...]:
+def hopeless(test: DataSet, gates: Iterable[Gate]) -> tuple[str, ...]:
     """A sentence for each limit that no result on these groups can keep."""
     if test.groups is None:
         return ()
@@ -94,6 +95,6 @@ def hopeless(test: DataSet, gates: Iterable[Gate], alpha: float = 0.025) -> tupl
         right = _SHARES.get(gate.number.rpartition(".")[2])
         if right is not None:
             limit = 1.0 - gate.limit if right else gate.limit
-            why = too_few_groups(sizes, limit, alpha, largest_group(test.groups))
+            why = too_few_groups(sizes, limit, _ALPHA, largest_group(test.groups))
             said += [] if why is None else [f"{gate.number}: {why}"]
     return tuple(said)

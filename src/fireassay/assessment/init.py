@@ -9,35 +9,24 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from fireassay.assessment.config import (
-    DataSection,
-    DecisionSection,
-    GatesSection,
-    RunSection,
-)
-from fireassay.assessment.context import (
-    Context,
-    handed_to,
-    load_perturb,
-    load_sets,
-    unused_columns,
-)
+from fireassay.assessment.config import Config, RunSection
+from fireassay.assessment.context import Context, handed_to, load_perturb, load_sets, unused_columns
 from fireassay.assessment.grouped_rows import strictest
-from fireassay.assessment.handing import another_way, maker
 from fireassay.assessment.inspection import (
     PATIENCE_MINUTES,
     Inspection,
-    ProposedGate,
+    another_way,
     columns_of,
     form_in_words,
     in_notes,
     inspect,
-    propose_gates,
+    maker,
     rows_in_words,
 )
-from fireassay.assessment.model_section import ModelSection
 from fireassay.assessment.parts.table import PARTS, settings_models
-from fireassay.assessment.preflight import asked, check_before_run, verified_order
+from fireassay.assessment.plan.power import ProposedGate, propose_gates
+from fireassay.assessment.run.preflight import asked, check_before_run, verified_order
+from fireassay.assessment.sections import DataSection, DecisionSection, GatesSection, ModelSection
 from fireassay.classifiers import Classifier
 from fireassay.classifiers.trust import make_importable
 from fireassay.core import DataError, ModelError
@@ -117,6 +106,19 @@ def _toml(value: Any) -> str:
         return repr(value)
     # A JSON string is a TOML basic string, but for DEL.
     return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def config_schema() -> dict[str, Any]:
+    """JSON Schema of ``fireassay.toml``: the common tables, and one table per question."""
+    schema = Config.model_json_schema()
+    for inner in ("settings", "folder", "file_name"):
+        schema["properties"].pop(inner, None)
+    for name, settings in settings_models().items():
+        part = settings.model_json_schema()
+        schema.setdefault("$defs", {}).update(part.pop("$defs", {}))
+        schema["properties"][name] = part
+    schema["title"] = "fireassay.toml"
+    return schema
 
 
 _VOUCHED = "said with --independent: no two rows belong together"
@@ -210,7 +212,6 @@ def initialise(
         return inspect(
             model_path,
             sets["test"],
-            section.test,
             trust=trust,
             output=output,
             bounds=bounds,

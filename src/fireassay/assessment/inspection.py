@@ -1,24 +1,21 @@
 """What can be inferred from a model and some data before anything is configured."""
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from fireassay.classifiers import Classifier, ProbeResult, as_classifier, probe
 from fireassay.classifiers.backends.sklearn import LabelsAloneError
-from fireassay.classifiers.base import allow_missing, hand_rows_as
+from fireassay.classifiers.base import BaseClassifier, allow_missing, hand_rows_as, innermost
+from fireassay.classifiers.first_use import different, is_miscounted
 from fireassay.classifiers.probe import answers_again
-from fireassay.core import ModelError, ProbabilityError
-from fireassay.core.groups import largest_group
+from fireassay.core import DataError, FireassayError, ModelError, ParameterError, ProbabilityError
 from fireassay.data import DataSet
-from fireassay.data.handed import Handed
+from fireassay.data.handed import Handed, others
 from fireassay.data.pixel_range import image_layout
-from fireassay.statistics.groups.group_bound import effective_groups
-from fireassay.statistics.labels_needed import labels_to_show
 
 _FIRST_ROWS, _PROBED_ROWS, TRIED = 8, 3, 6  # few: a run asks about all rows
 _AS_THEY_ARE = Handed()
@@ -29,8 +26,6 @@ PATIENCE_MINUTES = 5.0  # for a few rows; a run may be given more
 class Inspection:
     """What was inferred, and how to say it."""
 
-    model_path: str
-    data_path: str
     output: str
     classes: tuple[Any, ...]
     bounds: tuple[float, float] | None
@@ -38,7 +33,6 @@ class Inspection:
     rows: int
     labelled: bool
     probe: ProbeResult
-    unseen_classes: tuple[Any, ...] = ()
     notes: tuple[str, ...] = field(default=())
     kinds: tuple[str, ...] = ()
     form: str = ""
@@ -91,7 +85,6 @@ def in_notes(notes: Sequence[str]) -> list[str]:
 def inspect(
     model: str,
     data: DataSet,
-    data_path: str,
     *,
     trust: bool = False,
     output: str | None = None,
@@ -117,16 +110,13 @@ def inspect(
         handed,
     )
     probed = probe(classifier, rows, rows=_PROBED_ROWS)
-    strangers, said = _labels_and_classes(data, tuple(classifier.classes))
-    notes += said
+    notes += _labels_and_classes(data, tuple(classifier.classes))
     if not handed.layout and data.rows.form == "image" and image_layout(data.X.shape) == "CHW":
         notes.append("images with channels first, sent to the model as they are")
     if data.y is None:
         notes.append("without labels, accuracy and reliability cannot be measured")
     return (
         Inspection(
-            model_path=model,
-            data_path=data_path,
             output=output,
             classes=tuple(classifier.classes),
             bounds=bounds,
@@ -134,7 +124,6 @@ def inspect(
             rows=len(data),
             labelled=data.y is not None,
             probe=probed,
-            unseen_classes=strangers,
             notes=tuple(notes),
             kinds=data.kinds or (),
             form=form_in_words(data),
@@ -143,25 +132,22 @@ def inspect(
     )
 
 
-def _labels_and_classes(
-    data: DataSet, classes: tuple[Any, ...]
-) -> tuple[tuple[Any, ...], list[str]]:
-    """Labels that are no class of the model's; sentences on them and on classes without a row."""
+def _labels_and_classes(data: DataSet, classes: tuple[Any, ...]) -> list[str]:
+    """Sentences on labels that are no class of the model's, and on classes without a row."""
     if data.y is None:
-        return (), []
+        return []
     known, present = set(map(str, classes)), tuple(np.unique(data.y).tolist())
-    strangers = tuple(label for label in present if str(label) not in known)
+    strangers = [str(label) for label in present if str(label) not in known]
     if data.y.dtype.kind in "iu" and _are_names(classes):
-        positions = set(map(str, range(len(known))))
-        strangers = tuple(label for label in strangers if str(label) not in positions)
+        strangers = [label for label in strangers if not 0 <= int(label) < len(known)]
         present = tuple(classes[i] if 0 <= i < len(known) else i for i in present)
     notes = []
     if strangers:
-        notes.append(f"labels that the model does not know: {', '.join(map(str, strangers[:5]))}")
+        notes.append(f"labels that the model does not know: {', '.join(strangers[:5])}")
     absent = known - set(map(str, present))
     if absent:
         notes.append(f"classes without a row: {', '.join(sorted(absent)[:5])}")
-    return strangers, notes
+    return notes
 
 
 def columns_of(
@@ -248,70 +234,83 @@ def _are_names(classes: tuple[Any, ...]) -> bool:
     return all(isinstance(name, str) for name in classes)
 
 
-# Round limits of the share of wrong answers, strictest first.
-_ROUND = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3)
+_TRIED_AGAIN = 2  # rows of each other way: with the first at most 16 in all
+_OPTIONS = (("rows", "--rows"), ("layout", "--layout"), ("pixels", "--pixels"))
 
 
-@dataclass(frozen=True)
-class ProposedGate:
-    """A limit with the reason for it, and the labels that it would need."""
-
-    direction: Literal["max", "min"]
-    name: str
-    limit: float
-    why: str
-
-
-def propose_gates(test: DataSet) -> tuple[ProposedGate, ...]:
-    """Limits from the majority's share, the smallest class and the number of labels."""
-    if test.y is None or not len(test):
-        return ()
-    names, counts = np.unique(test.labels, return_counts=True)
-    rows, most = int(counts.sum()), int(counts.argmax())
-    # Rows of one group may say no more than one row.
-    n = rows
-    if test.groups is not None:
-        sizes = np.unique(test.groups, return_counts=True)[1]
-        n = max(1, int(effective_groups(sizes, largest_group(test.groups))))
-    smallest = min(n, int(counts.min()))
-    majority = counts[most] / rows
-    better = min(99, math.floor(100 * majority + 1e-9) + 1) / 100
-    rare = names[int(counts.argmin())]
-    return (
-        ProposedGate(
-            "min",
-            "accuracy.accuracy",
-            better,
-            f"better than always saying {str(names[most])!r}, which is right on "
-            f"{100 * majority:.1f} %; {_labels(1 - better, n)}",
-        ),
-        ProposedGate(
-            "max",
-            "reliability.pmi_upper",
-            _within_reach(n),
-            f"the strictest round limit that {n:,} labels can show; {_labels(_within_reach(n), n)}",
-        ),
-        ProposedGate(
-            "min",
-            "accuracy.worst_recall",
-            round(1 - _within_reach(smallest), 3),
-            f"the smallest class, {str(rare)!r}, has {counts.min():,} rows; "
-            f"{_labels(_within_reach(smallest), smallest)} in every class",
-        ),
-    )
+def another_way(
+    refused: FireassayError, data: DataSet, made: Callable[[int | None], Any]
+) -> tuple[Handed, str]:
+    """The only other way to hand rows that gets valid answers, and what was tried."""
+    # ``made`` makes the classifier, for a batch size. Where rows as they are get an answer, or no
+    # other way does, the first refusal is raised again.
+    model = made(None)
+    if isinstance(innermost(model), BaseClassifier) and not _is_remote(model):
+        tried = []
+        if _tried(model, data, Handed(), TRIED) is not None:
+            raise refused
+        for group in others(data):
+            asked = made(1) if group[0].batch_size == 1 else model
+            found = {way: _tried(asked, data, way, _TRIED_AGAIN) for way in group}
+            answers = {way: p for way, p in found.items() if p is not None}
+            # Equal answers tell containers alike; the same labels tell nothing of a layout.
+            fitting = different(answers) if all(way.rows for way in answers) else list(answers)
+            tried += [str(way) for way in group]
+            if len(fitting) == 1:
+                return fitting[0], f"as they are, {'; '.join(tried)}: taken {fitting[0]}"
+            if fitting:
+                raise ParameterError(
+                    "Rows must be handed to the model in one way.",
+                    got=f"valid answers in {len(fitting)}: {'; '.join(map(str, fitting))}",
+                    do=f"Say which: {' or '.join(map(_typed, fitting))}.",
+                ) from refused
+        raise type(refused)(
+            f"{refused} Also tried in vain: {'; '.join(tried)}. {_remedy(data)}"
+        ) from refused
+    raise refused
 
 
-def _within_reach(n: int) -> float:
-    """The strictest round limit that n labels show if the true rate is half of it."""
-    return next((limit for limit in _ROUND if _at_half(limit) <= n), _ROUND[-1])
+def _remedy(data: DataSet) -> str:
+    """What to type for a model that takes rows in no way that was tried."""
+    kinds = dict(zip(data.rows.names, data.kinds or (), strict=False))
+    left = [name for name, kind in kinds.items() if kind != "text"]
+    if data.rows.is_frame and left and len(left) == len(kinds) - 1:
+        typed = " ".join(f"--ignore {name}" for name in left[:8])
+        return f"A model that takes the text alone needs: {typed}."
+    return "Say how it takes rows (--rows, --layout, --pixels), or wrap it in a function that does."
 
 
-def _at_half(limit: float) -> int:
-    return labels_to_show(limit, limit / 2)
+def _is_remote(model: Any) -> bool:
+    return hasattr(innermost(model), "concurrency")  # an address
 
 
-def _labels(limit: float, n: int) -> str:
-    return (
-        f"needs {labels_to_show(limit, 0.0):,} labels without an error, {_at_half(limit):,} if it "
-        f"is wrong half as often (there are {n:,})"
-    )
+def _typed(way: Handed) -> str:
+    return " ".join(f'{option} "{v}"' for key, option in _OPTIONS if (v := getattr(way, key)))
+
+
+def _tried(model: Any, data: DataSet, way: Handed, rows: int) -> Any:
+    """What a few rows handed in a way are answered with; None where they are refused."""
+    # One answer for each column must not pass for one for each row.
+    rows += data.rows.is_frame and rows == len(data.rows.names)
+    some = way.applied(data.subset(np.arange(min(rows, len(data)))))
+    innermost(model).rows_as = ""
+    hand_rows_as(model, way.rows)
+    if some.missing:
+        allow_missing(model)
+    try:
+        return answers_again(model, some.X)
+    except ProbabilityError as refusal:  # an answer of another kind is one
+        return None if is_miscounted(refusal) else np.full(1, np.nan)
+    except (ModelError, DataError):
+        return None
+
+
+def maker(model: Any, **options: Any) -> Callable[[int | None], Any]:
+    """What makes the classifier of a model, for a batch size or the adapter's own."""
+
+    def made(batch_size: int | None) -> Any:
+        if batch_size is None or isinstance(model, Classifier):
+            return as_classifier(model, **options)
+        return as_classifier(model, **options, batch_size=batch_size)
+
+    return made

@@ -195,9 +195,8 @@ def recorded_context(found: Predictions, terms: Terms, executor: Executor | None
         "Predictions do not show on which rows the model was trained.",
         "unseen-rows",
     )
-    exposure = None
-    if terms.exposure is not None:
-        exposure = (terms.exposure, _exposure(found, terms.exposure)[labelled])
+    column = terms.exposure
+    exposure = None if column is None else (column, _exposure(found, column)[labelled])
     return Context(
         model=RecordedAnswers(found.probabilities, found.answers, classes=found.classes),
         test=test,

@@ -237,8 +237,8 @@ def _not_worse(
     run: Path, report: "Report", base: Path, margin: float, numbers: list[str]
 ) -> "list[GateCheck]":
     """The change of each number since another run on the same rows, as a gate."""
-    from fireassay.assessment.compare import pair_runs
     from fireassay.assessment.parts.table import full_name
+    from fireassay.assessment.run.compare import pair_runs
     from fireassay.assessment.run.folder import read_report, reservations
     from fireassay.report.looks_and_changes import not_worse_check
 

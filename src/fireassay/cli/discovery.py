@@ -64,7 +64,7 @@ def discovery(
     """
     del searches
     from fireassay import as_classifier, discovery
-    from fireassay.assessment.parts.searched_rows import searched_rows
+    from fireassay.assessment.parts.attack_space import searched_rows
     from fireassay.core.errors import DataError
 
     given = as_classifier(

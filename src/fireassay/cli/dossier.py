@@ -26,11 +26,11 @@ def dossier(
 
     Example: fireassay dossier fireassay-run --for stard -o stard.html
     """
-    from fireassay.assessment.dossier import case_of
+    from fireassay.assessment.run.bundle import case_of
     from fireassay.core.errors import ParameterError
     from fireassay.core.files import write_text
     from fireassay.report.dossier import dossier as fill
-    from fireassay.report.pdf import print_pdf
+    from fireassay.report.exports import print_pdf
 
     output = output or run / f"dossier-{for_}.html"
     if output.suffix not in (".html", ".md") or (pdf and output.suffix != ".html"):
@@ -59,7 +59,7 @@ def bundle(
 
     Example: fireassay bundle fireassay-run -o evidence.zip
     """
-    from fireassay.assessment.bundle import bundle_run
+    from fireassay.assessment.run.bundle import bundle_run
 
     output = output or run.resolve().with_suffix(".zip")
     digest = bundle_run(run, output, samples=with_samples)
@@ -79,7 +79,7 @@ def verify(
 
     Example: fireassay verify evidence.zip --sha256 9f86d0…
     """
-    from fireassay.assessment.bundle import verify_bundle
+    from fireassay.assessment.run.bundle import verify_bundle
 
     found = verify_bundle(file, sha256=sha256)
     broken = [finding for finding in found if not finding.holds]
@@ -102,7 +102,7 @@ def cite(run: Run = _RUN) -> None:
     Example: fireassay cite fireassay-run > references.bib
     """
     from fireassay.assessment.run.folder import read_report
-    from fireassay.report.citations import bibtex
+    from fireassay.report.bom import bibtex
 
     text = bibtex(p.question for p in read_report(run, charts=False).parts if p.status == "done")
     emit_json({"bibtex": text})
@@ -122,7 +122,7 @@ def schema(name: str = arg("result", "result or config.")) -> None:
 
         found = result_schema()
     elif name == "config":
-        from fireassay.assessment.dossier import config_schema
+        from fireassay.assessment.init import config_schema
 
         found = config_schema()
     else:

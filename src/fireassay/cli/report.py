@@ -10,7 +10,7 @@ from fireassay.cli.console import emit_json, say, starting
 from fireassay.cli.options import NoSamples, answering, arg, opt
 
 if TYPE_CHECKING:
-    from fireassay.assessment.compare import PairedRuns
+    from fireassay.assessment.run.compare import PairedRuns
     from fireassay.report.comparison import RunComparison
 
 
@@ -32,10 +32,10 @@ def report(
     Example: fireassay report fireassay-run --open
     """
     starting(f"reading {run}")
-    from fireassay.assessment.dossier import requirements_of
+    from fireassay.assessment.run.bundle import requirements_of
     from fireassay.assessment.run.folder import read_costs, reservations
     from fireassay.assessment.run.judging import read_judged
-    from fireassay.report.pdf import print_pdf
+    from fireassay.report.exports import print_pdf
 
     judged = read_judged(run)
     gates = judged.verdict
@@ -79,7 +79,7 @@ def compare(
     Example: fireassay compare run-v1 run-v2 --html changes.html
     """
     starting("reading the runs")
-    from fireassay.assessment.compare import pair_runs
+    from fireassay.assessment.run.compare import pair_runs
     from fireassay.assessment.run.folder import reservations
     from fireassay.assessment.run.judging import read_judged
     from fireassay.assessment.samples.content import moved_answers

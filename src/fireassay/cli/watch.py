@@ -58,10 +58,9 @@ def watch(
     import sys
 
     starting(f"following {source}")
-    from fireassay.assessment.watch.lines import Columns
+    from fireassay.assessment.watch.lines import Columns, lines_of, new_lines
     from fireassay.assessment.watch.page import write_page
     from fireassay.assessment.watch.predictions import watch_predictions
-    from fireassay.assessment.watch.source import lines_of, new_lines
     from fireassay.engine.run_lock import RunLock
 
     output.mkdir(parents=True, exist_ok=True)
@@ -102,8 +101,8 @@ def _go(watching: "Watch", lines: Any, source: str, *, follow: bool, every: floa
     """Take in what there is; with --follow wait for more until there is an alarm."""
     import time
 
+    from fireassay.assessment.watch.lines import new_lines
     from fireassay.assessment.watch.page import write_page
-    from fireassay.assessment.watch.source import new_lines
 
     saved = spent = 0.0
     refresh = max(1, round(every))

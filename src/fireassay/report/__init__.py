@@ -15,9 +15,8 @@ if TYPE_CHECKING:
         comparison_html,
     )
     from fireassay.report.document import About, DataFacts, result_schema
-    from fireassay.report.gate_assertion import assert_gate
     from fireassay.report.gates import Gate
-    from fireassay.report.report import Report
+    from fireassay.report.report import Report, assert_gate
     from fireassay.report.verdict import GateCheck, Verdict
 
 __all__ = [

@@ -65,22 +65,11 @@ class RunComparison(Result):
 
     def frame(self) -> pd.DataFrame:
         """One row per number: before, after, change with its interval."""
-        rows = [
-            {
-                "part": d.part,
-                "number": d.number,
-                "label": d.measure.label,
-                "before": d.before.value,
-                "after": d.after.value,
-                "change": d.change.value,
-                "low": d.change.low,
-                "high": d.change.high,
-                "clear": d.clear,
-                "method": d.change.method,
-            }
-            for d in self.differences
-        ]
         columns = ["part", "number", "label", "before", "after", "change", "low", "high"]
+        rows = []
+        for d in self.differences:
+            values = (d.before.value, d.after.value, d.change.value, d.change.low, d.change.high)
+            rows.append((d.part, d.number, d.measure.label, *values, d.clear, d.change.method))
         return pd.DataFrame(rows, columns=[*columns, "clear", "method"])
 
 

@@ -18,10 +18,12 @@ from fireassay.core import (
     Table,
     json_files,
 )
+from fireassay.core.evidence import AssumptionStatus, EvidenceStatus
 from fireassay.core.files import check_regular
 from fireassay.core.measure import Better, Unit
 
 SCHEMA_VERSION = 3
+_PLAIN = ("headline", "status", "reason", "partial", "stale", "withheld", "answer", "sentence")
 
 
 def to_document(
@@ -32,11 +34,10 @@ def to_document(
     for item in evidence:
         fields = item.to_dict()
         parts[fields.pop("question")] = fields
-    order = [item.question for item in evidence]
     return {
         "schema_version": SCHEMA_VERSION,
         "title": title,
-        "order": order,
+        "order": [item.question for item in evidence],
         "accepted": dict(accepted or {}),
         "parts": parts,
     }
@@ -76,22 +77,15 @@ def _evidence(name: str, fields: dict[str, Any]) -> Evidence:
     provenance = fields["provenance"]
     return Evidence(
         question=name,
-        headline=fields["headline"],
-        status=fields["status"],
-        reason=fields["reason"],
         claims=tuple(Claim(**claim) for claim in fields["claims"]),
         estimates={key: Estimate.from_dict(e) for key, e in fields["estimates"].items()},
         assumptions=tuple(Assumption(**assumption) for assumption in fields["assumptions"]),
         tables=tables,
         measures=tuple(Measure(**measure) for measure in fields["measures"]),
         limits=tuple(fields["limits"]),
-        partial=fields["partial"],
-        stale=fields["stale"],
         samples=tuple(Sample(**sample) for sample in fields["samples"]),
-        withheld=fields["withheld"],
-        answer=fields["answer"],
-        sentence=fields["sentence"],
         provenance=Provenance(**provenance) if provenance else None,
+        **{word: fields[word] for word in _PLAIN},
     )
 
 
@@ -180,18 +174,30 @@ class About:
         return cls(**{**fields, "data": data})
 
 
+def _object(**properties: Any) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": sorted(properties),
+        "additionalProperties": False,
+    }
+
+
+def _list(of: Any) -> dict[str, Any]:
+    return {"type": "array", "items": of}
+
+
+def _named(of: Any) -> dict[str, Any]:
+    return {"type": "object", "additionalProperties": of}
+
+
+def _one_of(words: Any) -> dict[str, Any]:
+    return {"enum": list(get_args(words))}
+
+
 _TEXT = {"type": "string"}
-_NUMBER = {
-    "oneOf": [
-        {"type": "number"},
-        {
-            "type": "object",
-            "properties": {"$float": {"enum": ["nan", "inf", "-inf"]}},
-            "required": ["$float"],
-            "additionalProperties": False,
-        },
-    ]
-}
+_COUNT = {"type": "integer", "minimum": 0}
+_NUMBER = {"oneOf": [{"type": "number"}, _object(**{"$float": {"enum": ["nan", "inf", "-inf"]}})]}
 
 
 def result_schema() -> dict[str, Any]:
@@ -204,103 +210,55 @@ def result_schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "fireassay result",
         **_object(
-            {
-                "schema_version": {"const": SCHEMA_VERSION},
-                "title": _TEXT,
-                "order": {"type": "array", "items": _TEXT},
-                "accepted": {"type": "object", "additionalProperties": _TEXT},
-                "parts": {"type": "object", "additionalProperties": _part()},
-            }
+            schema_version={"const": SCHEMA_VERSION},
+            title=_TEXT,
+            order=_list(_TEXT),
+            accepted=_named(_TEXT),
+            parts=_named(_part()),
         ),
     }
 
 
 def _part() -> dict[str, Any]:
+    digest = {"type": ["string", "null"]}
     estimate = _object(
-        {
-            "value": _NUMBER,
-            "low": _NUMBER,
-            "high": _NUMBER,
-            "confidence": {"type": "number", "minimum": 0, "maximum": 1},
-            "n": {"type": "integer", "minimum": 0},
-            "method": _TEXT,
-            "kind": {"enum": ["interval", "bound", "count", "point"]},
-            "rests_on": {"type": "array", "items": _TEXT},
-        }
+        **dict.fromkeys(("value", "low", "high"), _NUMBER),
+        confidence={"type": "number", "minimum": 0, "maximum": 1},
+        n=_COUNT,
+        method=_TEXT,
+        kind={"enum": ["interval", "bound", "count", "point"]},
+        rests_on=_list(_TEXT),
     )
-    claim = _object({"text": _TEXT, "holds": {"type": ["boolean", "null"]}})
-    assumption = _object(
-        {
-            "statement": _TEXT,
-            "status": {"enum": ["supported", "contradicted", "untestable"]},
-            "check": _TEXT,
-            "id": _TEXT,
-        }
-    )
-    measure = _object(
-        {
-            "name": _TEXT,
-            "label": _TEXT,
-            "unit": {"enum": list(get_args(Unit))},
-            "better": {"enum": list(get_args(Better))},
-            "meaning": _TEXT,
-        }
-    )
-    table = _object(
-        {
-            "columns": {"type": "array", "items": _TEXT},
-            "rows": {"type": "array", "items": {"type": "array"}},
-            "caption": _TEXT,
-        }
-    )
+    states = _one_of(AssumptionStatus)
     provenance = _object(
-        {
-            "seed": {"type": "integer", "minimum": 0},
-            "model_sha256": {"type": ["string", "null"]},
-            "data_sha256": {"type": ["string", "null"]},
-            "queries": {"type": "integer", "minimum": 0},
-            "labels": {"type": "integer", "minimum": 0},
-            "versions": {"type": "object", "additionalProperties": _TEXT},
-            "host": {"type": "object"},
-        }
+        seed=_COUNT,
+        model_sha256=digest,
+        data_sha256=digest,
+        queries=_COUNT,
+        labels=_COUNT,
+        versions=_named(_TEXT),
+        host={"type": "object"},
     )
     sample = _object(
-        {
-            "row": {"type": ["integer", "string"]},
-            "why": _TEXT,
-            "source": _TEXT,
-            "truth": _TEXT,
-            "said": _TEXT,
-            "confidence": {"type": ["number", "null"]},
-            "scores": {"type": "object", "additionalProperties": _NUMBER},
-        }
+        row={"type": ["integer", "string"]},
+        **dict.fromkeys(("why", "source", "truth", "said"), _TEXT),
+        confidence={"type": ["number", "null"]},
+        scores=_named(_NUMBER),
     )
+    kinds = {"unit": _one_of(Unit), "better": _one_of(Better)}
     return _object(
-        {
-            "headline": _TEXT,
-            "answer": _TEXT,
-            "sentence": _TEXT,
-            "status": {"enum": ["done", "failed", "not available"]},
-            "reason": _TEXT,
-            "claims": {"type": "array", "items": claim},
-            "estimates": {"type": "object", "additionalProperties": estimate},
-            "assumptions": {"type": "array", "items": assumption},
-            "tables": {"type": "object", "additionalProperties": table},
-            "measures": {"type": "array", "items": measure},
-            "limits": {"type": "array", "items": _TEXT},
-            "partial": _TEXT,
-            "stale": _TEXT,
-            "samples": {"type": "array", "items": sample},
-            "withheld": {"type": "integer", "minimum": 0},
-            "provenance": {"oneOf": [provenance, {"type": "null"}]},
-        }
+        **dict.fromkeys(("headline", "answer", "sentence"), _TEXT),
+        status=_one_of(EvidenceStatus),
+        reason=_TEXT,
+        claims=_list(_object(text=_TEXT, holds={"type": ["boolean", "null"]})),
+        estimates=_named(estimate),
+        assumptions=_list(_object(statement=_TEXT, status=states, check=_TEXT, id=_TEXT)),
+        tables=_named(_object(columns=_list(_TEXT), rows=_list({"type": "array"}), caption=_TEXT)),
+        measures=_list(_object(name=_TEXT, label=_TEXT, **kinds, meaning=_TEXT)),
+        limits=_list(_TEXT),
+        partial=_TEXT,
+        stale=_TEXT,
+        samples=_list(sample),
+        withheld=_COUNT,
+        provenance={"oneOf": [provenance, {"type": "null"}]},
     )
-
-
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": sorted(properties),
-        "additionalProperties": False,
-    }

@@ -1,12 +1,17 @@
-"""The report for others: GSN for gsn2x, JUnit for CI, Markdown as model card and job summary."""
+"""The report for others: GSN for gsn2x, JUnit for CI, Markdown for cards and job summaries, PDF."""
 
 import json
 import math
 import re
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
 from xml.etree import ElementTree
 
-from fireassay.core import Evidence
+from fireassay.core import Assumption, Evidence, FireassayError
 from fireassay.report.document import About
 from fireassay.report.first_screen import SHAPES, FirstScreen, LimitLine, against, first_screen
 from fireassay.report.verdict import Verdict
@@ -57,10 +62,7 @@ def to_gsn(
         for assumption in item.assumptions:
             assumptions += 1
             context.append(f"A{assumptions}")
-            text = f"{assumption.statement} [{assumption.status}: {assumption.check}]"
-            if assumption.id in accepted:
-                text += f" [accepted: {accepted[assumption.id]}]"
-            children += _node(f"A{assumptions}", text)
+            children += _node(f"A{assumptions}", _assumed(assumption, accepted))
         state = "" if relied_on else f" [{'stale' if item.stale else 'partial'}]"
         text = f"{item.question}: {item.sentence or item.headline}{state}"
         lines += _node(key, text, supported, context, undeveloped=not supported) + children
@@ -115,10 +117,13 @@ def _new_assumptions(
     for assumption in () if part is None else part.assumptions:
         if assumption.id in rests_on and (name := str(assumption.id)) not in known:
             known[name] = f"A{len(known) + 1}"
-            told = f"{assumption.statement} [{assumption.status}: {assumption.check}]"
-            told += f" [accepted: {accepted[name]}]" if name in accepted else ""
-            lines += _node(known[name], told)
+            lines += _node(known[name], _assumed(assumption, accepted))
     return lines
+
+
+def _assumed(assumption: Assumption, accepted: Mapping[str, str]) -> str:
+    told = f"{assumption.statement} [{assumption.status}: {assumption.check}]"
+    return told + (f" [accepted: {accepted[assumption.id]}]" if assumption.id in accepted else "")
 
 
 def _node(
@@ -359,3 +364,28 @@ def _row(item: Evidence, name: str, accepted: Mapping[str, str]) -> str:
 def markdown_text(text: str) -> str:
     """The text on one line with every character escaped that Markdown could take as markup."""
     return _MARKUP.sub(r"\\\1", " ".join(text.split()))
+
+
+_BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
+_SECONDS: Final = 120
+
+
+def print_pdf(page: Path, pdf: Path) -> Path:
+    """Write an offline HTML file as PDF; without a browser there is an error."""
+    browser = next(filter(None, map(shutil.which, _BROWSERS)), None)
+    if browser is None:
+        raise FireassayError(
+            "A PDF needs a Chromium on this machine.",
+            got=f"none of {', '.join(_BROWSERS)}",
+            do=f"Install one, or open {page} in a browser and print it.",
+        )
+    with tempfile.TemporaryDirectory() as profile:
+        # Chromium refuses its sandbox to root; the page is ours, without scripts from elsewhere.
+        told = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
+        told += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+        told += [f"--user-data-dir={profile}", "--no-pdf-header-footer"]
+        told += [f"--print-to-pdf={pdf.resolve()}", page.resolve().as_uri()]
+        done = subprocess.run(told, capture_output=True, timeout=_SECONDS, check=False)  # noqa: S603
+    if done.returncode or not pdf.is_file():
+        raise FireassayError(f"Expected {browser} to write {pdf}.", got=done.stderr.decode()[-200:])
+    return pdf

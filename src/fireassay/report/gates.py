@@ -128,18 +128,23 @@ def find_number(number: str, parts: Mapping[str, Evidence]) -> tuple[Evidence, s
     if separator and (part in parts or not _holders(number, parts)):
         return _in_part(part, short, parts)
     holders = _holders(number, parts)
-    if len(holders) > 1:
-        raise ParameterError(
-            f"'{number}' is a number of several parts.",
-            got=", ".join(holders),
-            do=f"Say which one, e.g. {holders[0]}.{number}",
-        )
     if holders:
-        return _in_part(holders[0], number, parts)
+        return _in_part(only_one(holders, number), number, parts)
     absent = [name for name, item in parts.items() if item.status != "done"]
     if absent or not parts:
         return f"no part that ran has this number; did not run: {', '.join(absent) or 'any'}"
     raise unknown_number(number, {name: list(item.estimates) for name, item in parts.items()})
+
+
+def only_one(parts: Sequence[str], number: str) -> str:
+    """The one part that has a number; an error where several have it."""
+    if len(parts) > 1:
+        raise ParameterError(
+            f"'{number}' is a number of several parts.",
+            got=", ".join(parts),
+            do=f"Say which one, e.g. {parts[0]}.{number}",
+        )
+    return parts[0]
 
 
 _SHORT, _NEAREST = 3, 5

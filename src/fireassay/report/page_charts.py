@@ -1,15 +1,8 @@
 """Charts in a page: live under a strict content security policy, a drawing where nothing runs.
 
-How to use it in a page of one's own::
-
-    styles = page_css + chart_styles()          # <style>…</style>
-    script = chart_script()                     # <script type="module">…</script>, once, at the end
-    policy = f"default-src 'none'; img-src data:; style-src {csp_hash(styles)}; " \
-             f"script-src {csp_hash(script)}"   # no eval, nothing inline besides these two
-    figure = chart_figure(chart, "accuracy-0")  # HTML of one chart; the key is unique in the page
-
-A server sends `chart_script` and `chart_styles` as files instead (``script-src 'self'``).
-The colours follow the reader's light or dark mode by themselves (variables of the stylesheet)."""
+A page takes `chart_styles`, `chart_script` once at its end, and a `chart_figure` for each chart.
+Its policy allows the first two by their `csp_hash`. A server sends them as files instead.
+"""
 
 import base64
 import functools
@@ -25,14 +18,7 @@ from importlib.metadata import version
 from typing import Any
 
 from fireassay.core import Chart, Estimate, Evidence, Measure
-from fireassay.core.chart import (
-    LOCALE,
-    VEGA_LITE,
-    configuration,
-    drawn,
-    recoloured,
-    variables,
-)
+from fireassay.core.chart import LOCALE, VEGA_LITE, configuration, drawn, recoloured, variables
 from fireassay.core.drawing import IntervalRow, intervals
 from fireassay.core.drawing.axes import WIDTH, level
 from fireassay.core.files import cache_folder, write_text
@@ -110,19 +96,19 @@ def _libraries() -> str:
     stem = f"vega-lite-{VEGA_LITE}-vl-convert-{made_by}"
     for path in sorted(cache_folder().glob(f"{stem}-*.js")):
         text = path.read_text("utf-8")
-        if path.stem == f"{stem}-{_short_hash(text)}":
+        if path.stem == f"{stem}-{_hashed(text)}":
             return text
     made: str = vl_convert.javascript_bundle(_EXPORTED, VEGA_LITE)
     if "</script" in made.lower():
         made = re.sub("</script", r"<\\/script", made, flags=re.IGNORECASE)
     try:
-        write_text(cache_folder() / f"{stem}-{_short_hash(made)}.js", made)
+        write_text(cache_folder() / f"{stem}-{_hashed(made)}.js", made)
     except OSError:
         return made  # a folder that cannot be written costs seconds the next time, nothing else
     return made
 
 
-def _short_hash(text: str) -> str:
+def _hashed(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
 
 

@@ -250,7 +250,7 @@ def _the_one_before(runs: dict[str, tuple[Run, RunRow]], after: str) -> str:
 
 
 def _compared(before: Run, after: Run) -> dict[str, Any]:
-    from fireassay.assessment.compare import pair_runs
+    from fireassay.assessment.run.compare import pair_runs
     from fireassay.assessment.run.folder import reservations
     from fireassay.assessment.run.judging import read_judged
     from fireassay.report import compare_reports

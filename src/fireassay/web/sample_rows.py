@@ -19,7 +19,7 @@ from fireassay.core.hashing import sha256_file
 from fireassay.data.rows import Rows
 from fireassay.data.shown import SMALL, Curve, Picture, shown, signed_picture
 from fireassay.engine.run_lock import refuse_link
-from fireassay.report.page_parts import sparkline
+from fireassay.report.page import sparkline
 from fireassay.web.latest import Latest
 
 SAMPLES, MANIFEST, VERSION = "samples", "samples.json", 1

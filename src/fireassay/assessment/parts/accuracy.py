@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from fireassay.assessment.context import Context, Cost
-from fireassay.assessment.model_section import Section
-from fireassay.assessment.parts import calibration_check, operating_point, slices
-from fireassay.assessment.parts import class_recalls as recalls
+from fireassay.assessment.parts import operating_point, slices
+from fireassay.assessment.parts.accuracy_checks import calibration_check, class_recalls
 from fireassay.assessment.parts.accuracy_result import (
     MEASURES,
     MOST_CLASSES,
@@ -23,7 +22,8 @@ from fireassay.assessment.parts.accuracy_result import (
 )
 from fireassay.assessment.parts.curation import curated_rows, voted_rows
 from fireassay.assessment.parts.part import Part, marks_of
-from fireassay.assessment.preflight import classes_met, independent_draws
+from fireassay.assessment.run.preflight import classes_met, independent_draws
+from fireassay.assessment.sections import Section
 from fireassay.classifiers import CodedClassifier, Decided
 from fireassay.classifiers.base import BLOCK_ROWS
 from fireassay.classifiers.recorded import RecordedAnswers
@@ -91,12 +91,12 @@ def _looking_s(n: int, columns: int) -> float:
     return 1.7e-7 * numbers
 
 
-def calibrated(context: Context, why: str, *, mended: bool = False) -> Assumption | None:
+def calibrated(context: Context, why: str) -> Assumption | None:
     """The calibration assumption for another part's evidence; None if accuracy has not run."""
     known = context.results.get("accuracy")
     if not isinstance(known, AccuracyResult) or known.calibration is None:
         return None
-    return known.calibration.assumption(why, mended=mended)
+    return known.calibration.assumption(why)
 
 
 def run(context: Context, settings: Settings) -> AccuracyResult:
@@ -140,7 +140,7 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
             name: replace(number, rests_on=rests_on)
             for name, number in _numbers(judged, names, decision, many=many).items()
         },
-        calibration=calibration_check.calibration_check(
+        calibration=calibration_check(
             own,
             labels,
             confidence=confidence,
@@ -170,7 +170,7 @@ def run(context: Context, settings: Settings) -> AccuracyResult:
         curve=stated_curve(sure, likeliest == labels, n_bins=10, groups=groups)
         if context.has_confidences and not np.isnan(sure).any()
         else None,
-        by_class=recalls.class_recalls(judged, classes),
+        by_class=class_recalls(judged, classes),
         rows=AnsweredRows(
             marks_of(context, labels),
             np.asarray(context.test.ids),

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fireassay.assessment.context import Context
-from fireassay.assessment.parts import calibration_check, operating_point
-from fireassay.assessment.parts import class_recalls as recalls
+from fireassay.assessment.parts import accuracy_checks, operating_point
 from fireassay.assessment.parts import slices as slice_report
-from fireassay.assessment.parts.calibration_check import CalibrationCheck
+from fireassay.assessment.parts.accuracy_checks import CalibrationCheck
 from fireassay.assessment.parts.operating_point import OperatingPoint
 from fireassay.assessment.parts.part import Kind, RowOutcomes, with_uses
 from fireassay.assessment.parts.slices import SliceFindings
@@ -57,8 +56,7 @@ MEASURES = (
     ),
     EFFECTIVE_N,
     LARGEST_GROUP,
-    *recalls.MEASURES,
-    *calibration_check.MEASURES,
+    *accuracy_checks.MEASURES,
     *operating_point.MEASURES,
     *slice_report.MEASURES,
 )
@@ -101,7 +99,7 @@ class AccuracyResult(Answer):
     classes: tuple[Any, ...]
     positive: Any | None
     curve: ReliabilityCurve | None
-    by_class: recalls.ClassRecalls
+    by_class: accuracy_checks.ClassRecalls
     rows: AnsweredRows
     sure: NDArray[np.float64] | None
     ledger: tuple[Assumption, ...]

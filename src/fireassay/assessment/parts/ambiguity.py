@@ -16,10 +16,10 @@ from fireassay.ambiguity.preset import FAST
 from fireassay.ambiguity.scaling import MOST_FEATURES
 from fireassay.assessment.coded_rows import why_not_between
 from fireassay.assessment.context import HARD_LABELS, Context, Cost
-from fireassay.assessment.model_section import Section
 from fireassay.assessment.parts.accuracy_result import top_columns
 from fireassay.assessment.parts.part import Part, PartAnswer
 from fireassay.assessment.samples.gallery import MOST, Gallery
+from fireassay.assessment.sections import Section
 from fireassay.core import Evidence, NotEnoughEvidenceError, Sample
 from fireassay.core.arrays import IntArray
 from fireassay.core.lazy import is_installed, pd
@@ -66,11 +66,9 @@ def missing(context: Context) -> str | None:
     if not context.has_confidences:
         return HARD_LABELS.format("how unsure it is between two classes")
     rows = context.train or context.test
-    reason = why_not_between(context)
+    reason = why_not_between(context) or why_too_large(rows)
     if reason is not None:
         return reason
-    if why_too_large(rows) is not None:
-        return why_too_large(rows)
     if rows.y is None:
         return "there are no labelled rows to learn from (data.train)"
     if len(np.unique(rows.labels)) < 2:

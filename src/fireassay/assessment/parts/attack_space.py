@@ -7,12 +7,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fireassay.assessment.coded_rows import attack_kinds, changeable
+from fireassay.assessment.coded_rows import (
+    attack_kinds,
+    changeable,
+    coded,
+    has_codes,
+    why_no_distances,
+)
 from fireassay.assessment.context import Context
 from fireassay.attacks import AttackSpace, SpacedClassifier
 from fireassay.attacks.inputs import check_clip_range
 from fireassay.classifiers import Classifier, CodedClassifier
+from fireassay.core.arrays import AnyArray, FloatArray
 from fireassay.core.errors import ParameterError
+from fireassay.data import DataSet
+from fireassay.discovery.space import principal_components
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,3 +133,35 @@ def _numbers(context: Context) -> NDArray[np.bool_] | None:
     for categories in encoder.categories:
         flags += [True] if categories is None else [False] * len(categories)
     return np.array(flags)
+
+
+@dataclass(frozen=True)
+class SearchedRows:
+    """What `Search` is given."""
+
+    model: Classifier
+    X: Any
+    features: FloatArray | None
+    calibration: tuple[Any, AnyArray] | None
+    no_distances: str | None
+
+
+def searched_rows(
+    model: Classifier, rows: DataSet, held_out: DataSet | None = None, *, attacked: bool = False
+) -> SearchedRows:
+    """Rows to search and calibration rows, if there are any, as the model takes them.
+
+    An attack gets numbers: of tables with names, dates or holes it moves the numbers alone, and
+    distances are measured in a view of our own.
+    """
+    plain = rows.rows.is_plain and (held_out is None or held_out.rows.is_plain)
+    if plain or not attacked:
+        known = None if held_out is None else (held_out.rows.values, held_out.labels)
+        return SearchedRows(model, rows.rows.values, None, known, None)
+    context = coded(Context(model, rows, held_out))
+    target, space = attack_space(context)
+    train = context.train
+    known = None if train is None else (space.inside(train.X), train.labels)
+    features = principal_components(context.test.view()) if has_codes(context) else None
+    X = space.inside(context.test.X)
+    return SearchedRows(target, X, features, known, why_no_distances(context))

@@ -8,9 +8,9 @@ from pydantic import Field
 
 from fireassay import curation
 from fireassay.assessment.context import Context, Cost
-from fireassay.assessment.model_section import Section
 from fireassay.assessment.parts.part import Part, PartAnswer
 from fireassay.assessment.samples.gallery import MOST, Gallery
+from fireassay.assessment.sections import Section
 from fireassay.core import Evidence, Sample
 from fireassay.core.arrays import IntArray
 from fireassay.core.validation import check_class_indices

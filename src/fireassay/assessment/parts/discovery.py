@@ -11,12 +11,12 @@ from pydantic import Field
 from fireassay import discovery
 from fireassay.assessment.coded_rows import has_codes, why_no_distances
 from fireassay.assessment.context import HARD_LABELS, Context, Cost
-from fireassay.assessment.model_section import Section
 from fireassay.assessment.parts.accuracy import calibrated
-from fireassay.assessment.parts.calibration_check import CALIBRATED
+from fireassay.assessment.parts.accuracy_checks import CALIBRATED
 from fireassay.assessment.parts.part import Part, PartAnswer, with_uses
 from fireassay.assessment.plan.machine import share_sure
 from fireassay.assessment.samples.gallery import MOST, Gallery
+from fireassay.assessment.sections import Section
 from fireassay.classifiers import calibrate
 from fireassay.classifiers.base import BLOCK_ROWS
 from fireassay.classifiers.coded import CodedClassifier

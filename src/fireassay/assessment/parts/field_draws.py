@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fireassay import statistics
 from fireassay.assessment.context import Context
 from fireassay.assessment.parts.accuracy_result import AccuracyResult
 from fireassay.assessment.parts.part import PartAnswer
@@ -23,14 +24,6 @@ from fireassay.discovery import Search, SearchResult, SearchState
 from fireassay.discovery.label_files import keep_shown
 from fireassay.discovery.result import CONFIDENCE, KNOWN_CHANCES
 from fireassay.engine.labels.book import STATE_FILE
-from fireassay.statistics import (
-    Thinning,
-    clopper_pearson,
-    share,
-    thinned_lower,
-    thinned_upper,
-    thinning,
-)
 
 POOL_ROWS = 2000
 # With fewer labels no plan expects the errors that make suspicion pay (`thinning`).
@@ -45,7 +38,7 @@ class FieldDraws(Result):
     source: str
     guide: str | None
     waiting: int
-    plan: Thinning | None = None
+    plan: statistics.Thinning | None = None
 
     @property
     def state(self) -> SearchState:
@@ -63,13 +56,15 @@ class FieldDraws(Result):
         if self.waiting or not n:
             return None
         if self.plan is None:
-            return share(int(self.result.wrong.sum()), n, CONFIDENCE, rests_on=(KNOWN_CHANCES.id,))
+            return statistics.share(
+                int(self.result.wrong.sum()), n, CONFIDENCE, rests_on=(KNOWN_CHANCES.id,)
+            )
         drawn, wrong = self._rows()
         each = (1.0 + CONFIDENCE) / 2.0
         return Estimate.around(
             float(((drawn & wrong) / self.plan.chances).mean()),
-            thinned_lower(self.plan, drawn, wrong, each),
-            thinned_upper(self.plan, drawn, wrong, each),
+            statistics.thinned_lower(self.plan, drawn, wrong, each),
+            statistics.thinned_upper(self.plan, drawn, wrong, each),
             confidence=CONFIDENCE,
             n=n,
             method="betting on weighted draws",
@@ -82,10 +77,12 @@ class FieldDraws(Result):
         if self.waiting or not n:
             return None
         if self.plan is None:
-            upper = clopper_pearson(int(self.result.wrong.sum()), n, confidence, "upper")[1]
+            upper = statistics.clopper_pearson(
+                int(self.result.wrong.sum()), n, confidence, "upper"
+            )[1]
             method = "Clopper-Pearson"
         else:
-            upper = thinned_upper(self.plan, *self._rows(), confidence)
+            upper = statistics.thinned_upper(self.plan, *self._rows(), confidence)
             method = "betting on weighted draws"
         rests_on = (KNOWN_CHANCES.id,)
         return Estimate.bound(float(upper), confidence, n, method, rests_on=rests_on)
@@ -124,7 +121,7 @@ def draw_labels(
     if budget > _TOO_FEW:
         by_supervisor = _risk_by_supervisor(context, suspect, scores, rows)
         risks = by_supervisor or _risk_by_confidence(context, space, model, X, test_pool)
-        made = None if risks is None else thinning(*risks, budget)
+        made = None if risks is None else statistics.thinning(*risks, budget)
         if made is not None and made.even < 1.0:
             plan, guide = made, suspect if by_supervisor else "confidence"
     how: dict[str, Any] = {"name": "random", "budget": budget}

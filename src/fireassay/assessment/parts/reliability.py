@@ -10,13 +10,13 @@ from pydantic import Field, field_validator
 
 from fireassay import reliability
 from fireassay.assessment.context import Context, Cost
-from fireassay.assessment.model_section import Section
 from fireassay.assessment.parts.accuracy import calibrated
 from fireassay.assessment.parts.accuracy_result import AccuracyResult
 from fireassay.assessment.parts.part import Part, PartAnswer, with_uses
 from fireassay.assessment.parts.slices import LARGE_ENOUGH, with_worst_slice
-from fireassay.assessment.preflight import copies_of_test_rows
+from fireassay.assessment.run.preflight import copies_of_test_rows
 from fireassay.assessment.samples.gallery import MOST, Gallery
+from fireassay.assessment.sections import Section
 from fireassay.core import Assumption, Claim, Estimate, Evidence, NotEnoughEvidenceError, Sample
 from fireassay.engine.labels.book import twice_labelled
 from fireassay.reliability.measures import MEASURES, SENTENCES

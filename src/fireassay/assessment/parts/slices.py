@@ -15,13 +15,7 @@ from fireassay.core.row_index import pieces
 from fireassay.core.words import p_text
 from fireassay.data import DataSet
 from fireassay.data.splits import random_half
-from fireassay.statistics import (
-    SliceRates,
-    SliceRule,
-    find_slices,
-    simultaneous_shares,
-    slice_test,
-)
+from fireassay.statistics import SliceRates, SliceRule, find_slices, simultaneous_shares, slice_test
 from fireassay.statistics.numbers.judged_rows import JudgedRows
 from fireassay.statistics.numbers.number_registry import parse_number, standard_name
 from fireassay.statistics.numbers.slice_numbers import SliceNumber, largest_gap, slice_numbers

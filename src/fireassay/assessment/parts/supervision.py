@@ -19,12 +19,12 @@ from fireassay.assessment.coded_rows import (
     with_meaning,
 )
 from fireassay.assessment.context import HARD_LABELS, Context, Cost
-from fireassay.assessment.model_section import Section
 from fireassay.assessment.parts import ambiguity, survival
 from fireassay.assessment.parts.accuracy import calibrated
 from fireassay.assessment.parts.part import Part, PartAnswer, RowOutcomes, with_range, with_uses
 from fireassay.assessment.parts.slices import LARGE_ENOUGH, with_worst_slice
 from fireassay.assessment.samples.gallery import MOST, Gallery
+from fireassay.assessment.sections import Section
 from fireassay.classifiers import ActivationClassifier
 from fireassay.classifiers.base import innermost
 from fireassay.core import (
@@ -166,14 +166,19 @@ def evidence(answer: PartAnswer) -> Evidence:
     return with_uses(with_range(found, answer.kept.get("range")), answer.kept["uses"])
 
 
+def scored_sets(answer: PartAnswer, source: str) -> list[str]:
+    """The sets of scored rows that are rows of the field ("operational"), or test rows."""
+    wanted = (FIELD,) if source == "operational" else (NOMINAL, CALIBRATION, CURATED, ERRORS)
+    scores = _comparison(answer).scores
+    return [name for name in wanted if name in answer.kept["rows"] and name in scores]
+
+
 def suspicion(
     answer: PartAnswer, source: str, n: int
 ) -> tuple[NDArray[np.float64] | None, str | None]:
     """Scores for the n rows of a set, NaN where not scored, and their supervisor; or None, None."""
     comparison, rows = _comparison(answer), answer.kept["rows"]
-    name = comparison.recommended
-    wanted = (FIELD,) if source == "operational" else (NOMINAL, CALIBRATION, CURATED, ERRORS)
-    sets = [s for s in wanted if s in rows and s in comparison.scores]
+    name, sets = comparison.recommended, scored_sets(answer, source)
     if name is None or not sets:
         return None, None
     scores = np.full(n, np.nan)
@@ -207,10 +212,8 @@ def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
     ]
     if context.test.y is None:
         return tuple(shown)
-    in_vain = [sample.truth == sample.said for sample in shown]
-    caught = [replace(s, why=_CAUGHT) for s, vain in zip(shown, in_vain, strict=True) if not vain]
-    vain = [replace(s, why=_IN_VAIN) for s, vain in zip(shown, in_vain, strict=True) if vain]
-    return (*caught, *vain)
+    told = [replace(s, why=_IN_VAIN if s.truth == s.said else _CAUGHT) for s in shown]
+    return tuple(sorted(told, key=lambda sample: sample.why == _IN_VAIN))
 
 
 def _comparison(answer: PartAnswer) -> supervision.SupervisorComparison:
@@ -304,7 +307,7 @@ def _false_alarms_in_slices(
 
 def files(folder: Path, context: Context, answer: Any) -> None:
     """Write the recommended monitor for a service; without an answer take it away."""
-    from fireassay.assessment.monitor import take_away, write_monitor
+    from fireassay.assessment.watch.monitor import take_away, write_monitor
 
     if answer is None or _comparison(answer).monitor is None:
         take_away(folder)

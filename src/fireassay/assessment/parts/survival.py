@@ -18,10 +18,10 @@ from fireassay.assessment.coded_rows import (
     with_texts,
 )
 from fireassay.assessment.context import Context, Cost
-from fireassay.assessment.model_section import Section
 from fireassay.assessment.parts.part import Part, PartAnswer, RowOutcomes, with_range
 from fireassay.assessment.plan.machine import share_right
 from fireassay.assessment.samples.gallery import MOST, Gallery
+from fireassay.assessment.sections import Section
 from fireassay.classifiers import GradientClassifier
 from fireassay.core import Evidence, ParameterError, Sample
 from fireassay.core.lazy import pd

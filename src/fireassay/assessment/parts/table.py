@@ -15,9 +15,9 @@ from fireassay.assessment.parts import (
     survival,
 )
 from fireassay.assessment.parts.part import Part
-from fireassay.core import Measure, ParameterError
+from fireassay.core import Measure
 from fireassay.core.measure import find_measure
-from fireassay.report.gates import Gate, check_limit, unknown_number
+from fireassay.report.gates import Gate, check_limit, only_one, unknown_number
 from fireassay.statistics.numbers.number_registry import standard_name
 
 PARTS: dict[str, Part] = {
@@ -71,20 +71,10 @@ def full_name(number: str, parts: Iterable[str] = ()) -> str:
     having = [name for name, declared in known.items() if _has(declared, number)]
     chosen = [name for name in having if name in set(parts)] or having
     if chosen:
-        return f"{_only_one(chosen, number)}.{number}"
+        return f"{only_one(chosen, number)}.{number}"
     if len(known) < len(PARTS) and not separator:
         return number  # a part that does not declare its numbers may have it
     raise unknown_number(number, {name: _names(declared) for name, declared in known.items()})
-
-
-def _only_one(parts: list[str], number: str) -> str:
-    if len(parts) > 1:
-        raise ParameterError(
-            f"'{number}' is a number of several parts.",
-            got=", ".join(parts),
-            do=f"Say which one, e.g. {parts[0]}.{number}",
-        )
-    return parts[0]
 
 
 def checked_gate(gate: Gate, parts: Iterable[str] = ()) -> Gate:

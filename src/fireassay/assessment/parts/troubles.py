@@ -7,17 +7,9 @@ from numpy.typing import NDArray
 
 from fireassay.assessment.coded_rows import has_codes, real_columns, why_not_attacked
 from fireassay.assessment.context import Context
+from fireassay.assessment.parts import supervision
 from fireassay.assessment.parts.curation import curated_rows
 from fireassay.assessment.parts.part import PartAnswer
-from fireassay.assessment.parts.supervision import (
-    CALIBRATION,
-    CURATED,
-    ERRORS,
-    FIELD,
-    FIELD_ROWS,
-    NOMINAL,
-    NOMINAL_ROWS,
-)
 from fireassay.assessment.parts.survival import adversarial_inputs
 from fireassay.attacks import ATTACKS
 from fireassay.core import NotEnoughEvidenceError, generator
@@ -58,10 +50,13 @@ def groups_of(
     """Which rows belong together in each set; None where nobody said so."""
     if context.test.groups is None:
         return None
-    known = {name: context.test.groups[rows[name]] for name in (NOMINAL, CALIBRATION)}
+    known = {
+        name: context.test.groups[rows[name]]
+        for name in (supervision.NOMINAL, supervision.CALIBRATION)
+    }
     field = context.operational
     if field is not None and field.groups is not None:
-        known[FIELD] = field.groups[rows[FIELD]]
+        known[supervision.FIELD] = field.groups[rows[supervision.FIELD]]
     return {**troubles.groups, **known}
 
 
@@ -123,20 +118,28 @@ def add_real(
         if len(left) >= 120:
             of = hard if curated.source == "test" else None
             kinds = np.char.add("dataset ", dataset.astype(str))
-            troubles.add(CURATED, curated.data.X[hard], kinds, of)
+            troubles.add(supervision.CURATED, curated.data.X[hard], kinds, of)
             troubles.uses.append(f"the hardest of {curated.in_words}")
             nominal = left
             if curated.source == "test":
-                rows[CURATED] = hard
-    if len(nominal) > NOMINAL_ROWS:  # of some hundred rows of trouble intervals are wider anyway
-        order, first = whole_groups(rng.permutation(nominal), context.test.groups, NOMINAL_ROWS)
+                rows[supervision.CURATED] = hard
+    if (
+        len(nominal) > supervision.NOMINAL_ROWS
+    ):  # of some hundred rows of trouble intervals are wider anyway
+        order, first = whole_groups(
+            rng.permutation(nominal), context.test.groups, supervision.NOMINAL_ROWS
+        )
         nominal = order[:first]
     if context.operational is not None:
-        rows[FIELD] = rng.permutation(len(context.operational))[:FIELD_ROWS]
-        troubles.add(FIELD, context.operational.X[rows[FIELD]])
+        rows[supervision.FIELD] = rng.permutation(len(context.operational))[
+            : supervision.FIELD_ROWS
+        ]
+        troubles.add(supervision.FIELD, context.operational.X[rows[supervision.FIELD]])
     if context.test.y is not None and why_not_attacked(context) is not None:
-        nominal, rows[ERRORS] = _add_errors(troubles, context, nominal)
-    rows[CALIBRATION], rows[NOMINAL] = _halves(nominal, context.test.groups, rng)
+        nominal, rows[supervision.ERRORS] = _add_errors(troubles, context, nominal)
+    rows[supervision.CALIBRATION], rows[supervision.NOMINAL] = _halves(
+        nominal, context.test.groups, rng
+    )
     return rows
 
 
@@ -154,7 +157,7 @@ def _add_errors(
             do="Give more test rows, or votes for curated ones.",
         )
     if wrong.sum() > 1:
-        troubles.add(ERRORS, chosen.X[wrong], rows=rows[wrong])
+        troubles.add(supervision.ERRORS, chosen.X[wrong], rows=rows[wrong])
     return rows[~wrong], rows[wrong]
 
 

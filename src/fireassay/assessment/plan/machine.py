@@ -19,11 +19,11 @@ _THERE: Final = 0.0011
 _PIECES: Final = 5
 
 
-def slowness(pieces: int = _PIECES) -> float:
+def slowness() -> float:
     """Processor seconds here for one of those that the parts' own work was measured in."""
     # The quickest piece: others at work only make a piece slower.
     numbers = np.random.default_rng(0).random(20_000)
-    return min(_piece(numbers) for _ in range(pieces)) / _THERE
+    return min(_piece(numbers) for _ in range(_PIECES)) / _THERE
 
 
 def _piece(numbers: FloatArray) -> float:

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any, Final
 
 import numpy as np
@@ -173,9 +173,6 @@ class Plan:
         head = (
             f"{'part':<13}{'queries':>12}{'labels':>9}{'minutes':>9}{'memory MB':>11}{'disk MB':>9}"
         )
-        total = PlanRow(
-            "all", None, self.queries, self.labels, self.seconds, self.memory_mb, self.disk_mb
-        )
         note = (
             f"One query takes {1e6 * self.seconds_per_query:.0f} µs ({self.probed} rows were "
             "sent to measure this). "
@@ -186,39 +183,44 @@ class Plan:
             else f"Corrected by what the run in {self.like} took."
         )
         if self.money is not None:
-            rows = sum(row.to_send for row in self.rows)
+            rows = self._all.to_send
             note += f" {rows:,} rows at {self.price:g} cost {self.money:,.2f} at most."
-        return "\n".join([head, *map(str, self.rows), str(total), note, *self.hopeless])
+        return "\n".join([head, *map(str, self.rows), str(self._all), note, *self.hopeless])
+
+    @property
+    def _all(self) -> PlanRow:
+        """All parts one after the other: of labels and memory the largest counts."""
+        return reduce(PlanRow.with_work_of, self.rows, PlanRow("all"))
 
     @property
     def money(self) -> float | None:
         """What the rows cost that will be sent, at the price of a row; None without a price."""
-        return None if self.price is None else self.price * sum(r.to_send for r in self.rows)
+        return None if self.price is None else self.price * self._all.to_send
 
     @property
     def queries(self) -> int:
         """Rows sent to the model in all."""
-        return sum(row.queries for row in self.rows)
+        return self._all.queries
 
     @property
     def labels(self) -> int:
         """Labels used in all (parts share labels: the largest counts)."""
-        return max((row.labels for row in self.rows), default=0)
+        return self._all.labels
 
     @property
     def seconds(self) -> float:
         """Expected wall-clock time on one core."""
-        return sum(row.seconds for row in self.rows)
+        return self._all.seconds
 
     @property
     def memory_mb(self) -> float:
         """Memory of the process at its most (parts run one after the other)."""
-        return max((row.memory_mb for row in self.rows), default=0.0)
+        return self._all.memory_mb
 
     @property
     def disk_mb(self) -> float:
         """What the run folder will hold."""
-        return sum(row.disk_mb for row in self.rows)
+        return self._all.disk_mb
 
     def row(self, part: str, without: Iterable[str] = ()) -> PlanRow | None:
         """The row of a part, if it is in the plan.
@@ -233,14 +235,11 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types for JSON."""
+        whole = ("queries", "labels", "seconds", "memory_mb", "disk_mb")
         return {
             "parts": {row.part: asdict(row) for row in self.rows},
             "seconds_per_query": self.seconds_per_query,
-            "queries": self.queries,
-            "labels": self.labels,
-            "seconds": self.seconds,
-            "memory_mb": self.memory_mb,
-            "disk_mb": self.disk_mb,
+            **{name: getattr(self, name) for name in whole},
             "no_result_can_pass": list(self.hopeless),
             "rows_sent_to_measure": self.probed,
             **({} if self.money is None else {"money": self.money}),

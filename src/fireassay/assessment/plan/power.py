@@ -1,10 +1,15 @@
 """How many: the questions that ``fireassay plan --power`` answers before anything is bought."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
 
 from fireassay.core import ParameterError
+from fireassay.core.groups import largest_group
+from fireassay.data import DataSet
 from fireassay.statistics import (
     groups_for_bound,
     labels_until_alarm,
@@ -12,6 +17,8 @@ from fireassay.statistics import (
     rows_for_bound,
     rows_for_pair,
 )
+from fireassay.statistics.groups.group_bound import effective_groups
+from fireassay.statistics.labels_needed import labels_to_show
 from fireassay.survival import plan as plan_campaign
 
 _BOUND = {"confidence": 0.975, "power": 0.8}
@@ -155,3 +162,72 @@ def _audit(votes: Any, assumed: Mapping[str, float]) -> tuple[int, str]:
 
     found = curate(votes).plan_audit(assumed["first"], assumed["last"], assumed["power"])
     return found.n_labels, "show" if found.enough else "are all there are, and too few to show"
+
+
+# Round limits of the share of wrong answers, strictest first.
+_ROUND = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3)
+
+
+@dataclass(frozen=True)
+class ProposedGate:
+    """A limit with the reason for it, and the labels that it would need."""
+
+    direction: Literal["max", "min"]
+    name: str
+    limit: float
+    why: str
+
+
+def propose_gates(test: DataSet) -> tuple[ProposedGate, ...]:
+    """Limits from the majority's share, the smallest class and the number of labels."""
+    if test.y is None or not len(test):
+        return ()
+    names, counts = np.unique(test.labels, return_counts=True)
+    rows, most = int(counts.sum()), int(counts.argmax())
+    # Rows of one group may say no more than one row.
+    n = rows
+    if test.groups is not None:
+        sizes = np.unique(test.groups, return_counts=True)[1]
+        n = max(1, int(effective_groups(sizes, largest_group(test.groups))))
+    smallest = min(n, int(counts.min()))
+    majority = counts[most] / rows
+    better = min(99, math.floor(100 * majority + 1e-9) + 1) / 100
+    rare = names[int(counts.argmin())]
+    return (
+        ProposedGate(
+            "min",
+            "accuracy.accuracy",
+            better,
+            f"better than always saying {str(names[most])!r}, which is right on "
+            f"{100 * majority:.1f} %; {_labels(1 - better, n)}",
+        ),
+        ProposedGate(
+            "max",
+            "reliability.pmi_upper",
+            _within_reach(n),
+            f"the strictest round limit that {n:,} labels can show; {_labels(_within_reach(n), n)}",
+        ),
+        ProposedGate(
+            "min",
+            "accuracy.worst_recall",
+            round(1 - _within_reach(smallest), 3),
+            f"the smallest class, {str(rare)!r}, has {counts.min():,} rows; "
+            f"{_labels(_within_reach(smallest), smallest)} in every class",
+        ),
+    )
+
+
+def _within_reach(n: int) -> float:
+    """The strictest round limit that n labels show if the true rate is half of it."""
+    return next((limit for limit in _ROUND if _at_half(limit) <= n), _ROUND[-1])
+
+
+def _at_half(limit: float) -> int:
+    return labels_to_show(limit, limit / 2)
+
+
+def _labels(limit: float, n: int) -> str:
+    return (
+        f"needs {labels_to_show(limit, 0.0):,} labels without an error, {_at_half(limit):,} if it "
+        f"is wrong half as often (there are {n:,})"
+    )

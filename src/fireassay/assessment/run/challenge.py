@@ -17,9 +17,9 @@ import numpy as np
 
 from fireassay.assessment.config import Config
 from fireassay.assessment.context import Context, load_context
+from fireassay.assessment.run.asked_once import FILE, Meter, meter_of
 from fireassay.assessment.run.first_look import FirstLook
 from fireassay.assessment.run.folder import DIGESTS, FILES, note, noted, read_noted
-from fireassay.assessment.run.meter import FILE, Meter, meter_of
 from fireassay.assessment.run.reproducibility import ROUNDING
 from fireassay.classifiers.base import BaseClassifier, innermost
 from fireassay.classifiers.import_path import is_import_path

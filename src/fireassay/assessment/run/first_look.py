@@ -15,17 +15,8 @@ import numpy as np
 from fireassay.assessment.context import Context
 from fireassay.assessment.parts.part import Part
 from fireassay.assessment.plan.machine import held_mb, keep_first_answers
-from fireassay.assessment.run.asked_once import answer_table
-from fireassay.assessment.run.meter import meter_of
-from fireassay.assessment.run.reproducibility import (
-    ROUNDING,
-    contradicted,
-    drawn_twice,
-    furthest,
-    not_probed,
-    supported,
-    warn_of,
-)
+from fireassay.assessment.run import reproducibility
+from fireassay.assessment.run.asked_once import answer_table, meter_of
 from fireassay.classifiers import CodedClassifier, Decided
 from fireassay.classifiers.base import BaseClassifier, innermost
 from fireassay.classifiers.kept_answers import KeptAnswers
@@ -237,7 +228,7 @@ class FirstLook:
         self._compare(rows, first, np.concatenate(parts))
 
     def _compare(self, rows: IntArray, first: FloatArray, again: FloatArray) -> None:
-        difference = furthest(first, again)
+        difference = reproducibility.furthest(first, again)
         same = first.dtype == again.dtype and first.tobytes() == again.tobytes()
         other = (
             len(rows)
@@ -245,9 +236,9 @@ class FirstLook:
             else int((first.argmax(axis=1) != again.argmax(axis=1)).sum())
         )
         before = self.found
-        if before is not None and (self.stochastic or before.difference > ROUNDING):
+        if before is not None and (self.stochastic or before.difference > reproducibility.ROUNDING):
             return  # said already
-        changed = difference > ROUNDING and not self.stochastic
+        changed = difference > reproducibility.ROUNDING and not self.stochastic
         if changed and self._from_files:
             self._throw_away()
         self._from_files = False
@@ -260,7 +251,7 @@ class FirstLook:
             kept = self._store.meta(_FOUND, {})
             self._store.set_meta(_FOUND, {**kept, self.name: asdict(self.found)})
         if changed:
-            warn_of(difference)
+            reproducibility.warn_of(difference)
 
     def _throw_away(self) -> None:
         """Forget kept answers that are not those that the model gives now, and ask again."""
@@ -291,12 +282,12 @@ class FirstLook:
     def assumption(self) -> Assumption:
         """What is known by now about the model's answers to the same row."""
         if self.found is None:
-            return not_probed(self.why_not or "no part has asked yet")
+            return reproducibility.not_probed(self.why_not or "no part has asked yet")
         if self.stochastic:
-            return drawn_twice(self.found.labels, self.found.rows)
-        if self.found.difference > ROUNDING:
-            return contradicted(self.found.difference)
-        return supported(f"{self.found.rows} rows, asked again")
+            return reproducibility.drawn_twice(self.found.labels, self.found.rows)
+        if self.found.difference > reproducibility.ROUNDING:
+            return reproducibility.contradicted(self.found.difference)
+        return reproducibility.supported(f"{self.found.rows} rows, asked again")
 
     @property
     def room(self) -> int | None:

@@ -8,19 +8,8 @@ from typing import Any
 import numpy as np
 
 from fireassay.assessment.config import Config
+from fireassay.assessment.run import folder as run_folder
 from fireassay.assessment.run.challenge import ModelCheck, check_model
-from fireassay.assessment.run.folder import (
-    FIRST_LIMITS,
-    TEST_ROWS,
-    configuration,
-    first_noted,
-    labelled_rows,
-    note,
-    noted,
-    project_folder,
-    read_gates,
-    read_report,
-)
 from fireassay.assessment.run.protocol import (
     Protocol,
     changes_since,
@@ -147,36 +136,27 @@ class LookLedger:
         for each in same:
             joined.sketch = joined.sketch.joined(each.sketch)
             for key, results in each.looks.items():
-                known = joined.looks.setdefault(key, [])
-                known += [result for result in results if result not in known]
+                _add(joined.looks, key, results)
             for key, limits in each.limits.items():
-                tried = joined.limits.setdefault(key, [])
-                tried += [limit for limit in limits if limit not in tried]
+                _add(joined.limits, key, limits)
         for gate, part in judged:
-            tried = joined.limits.setdefault(_key(gate), [])
-            tried += [gate.limit] if gate.limit not in tried else []
-            known = joined.looks.setdefault(_key(gate), [])
-            if result_of(part) not in known:
-                known.append(result_of(part))
+            _add(joined.limits, _key(gate), [gate.limit])
+            _add(joined.looks, _key(gate), [result_of(part)])
         self.sets = [each for each in self.sets if each not in same] + [joined]
-        content = {
-            "schema": _SCHEMA,
-            "sets": [
-                {
-                    "share": s.sketch.share,
-                    "marks": s.sketch.marks,
-                    "looks": s.looks,
-                    "limits": s.limits,
-                }
-                for s in self.sets
-            ],
-        }
+        sets = [{**vars(each.sketch), **vars(each)} for each in self.sets]
+        kept = ("share", "marks", "looks", "limits")
+        content = {"schema": _SCHEMA, "sets": [{key: one[key] for key in kept} for one in sets]}
         text = json_files.dumps(content) + "\n"
         if not self.path.is_file() or self.path.read_text(encoding="utf-8") != text:
             write_text(self.path, text)
 
     def _same(self, sketch: RowSketch) -> list[LookedAt]:
         return [each for each in self.sets if each.sketch.overlap(sketch) >= _SAME]
+
+
+def _add(known: dict[str, list[Any]], key: str, values: Iterable[Any]) -> None:
+    """Add values to a list by its key, each once."""
+    known[key] = list(dict.fromkeys([*known.get(key, ()), *values]))
 
 
 def fraction(index: int, planned: int | None) -> float:
@@ -204,7 +184,7 @@ def _checked_sketch(kept: Mapping[str, Any]) -> RowSketch:
 
 def since_last_look(store: RunStore, now: RowSketch) -> RowSketch:
     """The sketch with the rows that an earlier run in this folder judged and that are gone."""
-    kept, made = noted(store).get(TEST_ROWS), read_made(store).get("accuracy")
+    kept, made = run_folder.noted(store).get(run_folder.TEST_ROWS), read_made(store).get("accuracy")
     before = sketch_of(kept)
     if before is None or made is None or before.overlap(now) < _SAME:
         return now
@@ -263,7 +243,7 @@ class Judge:
         known = note_first(self.firsts, done, (*self.gates, *usual), fixed)
         if known != self.firsts:
             self.firsts.update(known)
-            note(store, {FIRST_LIMITS: known})
+            run_folder.note(store, {run_folder.FIRST_LIMITS: known})
 
     def judge(self, report: Report, *, strict: bool = False, spend: bool = False) -> Judged:
         """The verdict on a report; nothing is noted."""
@@ -328,12 +308,12 @@ class Judge:
 def judge_of(run: Path, config: Config | None, gates: Sequence[Gate] = ()) -> Judge:
     """The judge of a run folder's limits, as configured now or for the run, or of others."""
     return Judge(
-        tuple(gates) or read_gates(run, config),
-        project_folder(run),
-        sketch_of(labelled_rows(run)),
+        tuple(gates) or run_folder.read_gates(run, config),
+        run_folder.project_folder(run),
+        sketch_of(run_folder.labelled_rows(run)),
         None if config is None else config.gates.looks,
         *((None, ()) if config is None else _protocol(config)),
-        firsts=dict(first_noted(run)),
+        firsts=dict(run_folder.first_noted(run)),
         model=check_model(run, config, "only fireassay check asks it"),
     )
 
@@ -348,8 +328,8 @@ def _protocol(config: Config) -> tuple[Protocol | None, tuple[str, ...]]:
 
 def read_judged(run: Path, *, charts: bool = True) -> Judged:
     """The report of a run folder, judged; nothing is noted."""
-    config = configuration(run)
-    return judge_of(run, config).judge(read_report(run, charts=charts, config=config))
+    config = run_folder.configuration(run)
+    return judge_of(run, config).judge(run_folder.read_report(run, charts=charts, config=config))
 
 
 def sketch_of(kept: Mapping[str, Any] | None) -> RowSketch | None:

@@ -20,12 +20,12 @@ from fireassay.assessment.plan.costs import (
 )
 from fireassay.assessment.plan.machine import forget_most, most_held_mb
 from fireassay.assessment.plan.plan import Plan, PlanRow, price_parts
-from fireassay.assessment.preflight import resting_on
 from fireassay.assessment.run import asked_once
+from fireassay.assessment.run.asked_once import meter_of
 from fireassay.assessment.run.first_look import FirstLook, first_look, looked
 from fireassay.assessment.run.folder import EarlierParts, read_about, write_run
 from fireassay.assessment.run.judging import Judge, Judged
-from fireassay.assessment.run.meter import meter_of
+from fireassay.assessment.run.preflight import resting_on
 from fireassay.assessment.run.progress import RunProgress
 from fireassay.assessment.run.reproducibility import with_reproducibility
 from fireassay.assessment.run.stale import MadeFrom, made_from_objects, part_key, write_made

@@ -156,9 +156,9 @@ def lock_of(
         )
     if at_first is None:
         return Lock("first look", "Looks unknown: nobody noted limits when this was first found.")
-    first = at_first
-    fixed = dict(first.get("gates", {}))
-    if protocol is not None and first.get("sha256") == protocol.sha256:
+    fixed = dict(at_first.get("gates", {}))
+    locked = protocol is not None and at_first.get("sha256") == protocol.sha256
+    if protocol is not None and locked:
         fixed |= {
             f"{side} {name}": limit
             for side in ("max", "min")
@@ -176,7 +176,7 @@ def lock_of(
             moved.append(f"{gate.number} {gate.limit:g}{many}")
     if moved:
         return Lock("exploratory", f"Exploratory: limits set after a look ({'; '.join(moved)}).")
-    if protocol is not None and first.get("sha256") == protocol.sha256:
+    if protocol is not None and locked:
         amended = f", amended {n} time{'s' * (n > 1)}" if (n := len(protocol.earlier)) else ""
         return Lock("locked", f"Limits locked on {protocol.day}{amended}, before the first look.")
     return Lock("first look", "First look; limits were not locked beforehand.")

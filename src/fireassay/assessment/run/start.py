@@ -13,29 +13,13 @@ from fireassay.assessment.context import Context, load_context
 from fireassay.assessment.parts.part import marks_of
 from fireassay.assessment.parts.table import PARTS, in_running_order
 from fireassay.assessment.plan.costs import Budget
-from fireassay.assessment.preflight import check_before_run
+from fireassay.assessment.run import folder as run_folder
+from fireassay.assessment.run.asked_once import meter_of
 from fireassay.assessment.run.challenge import keep, same_model
 from fireassay.assessment.run.first_look import first_look
-from fireassay.assessment.run.folder import (
-    DIGESTS,
-    ENDED,
-    FILES,
-    FIRST_LIMITS,
-    PAGE,
-    RESULT,
-    TEST_ROWS,
-    as_it_was_left,
-    first_noted,
-    note,
-    noted,
-    read_about,
-    read_costs,
-    read_report,
-    under_way,
-)
 from fireassay.assessment.run.judging import Judge, RowSketch, since_last_look, sketch_of
 from fireassay.assessment.run.loop import Costs, Run, Say, silent
-from fireassay.assessment.run.meter import meter_of
+from fireassay.assessment.run.preflight import check_before_run
 from fireassay.assessment.run.protocol import join_data
 from fireassay.assessment.run.stale import data_hashes, made_from_files, read_made, run_made_from
 from fireassay.classifiers.import_path import is_import_path
@@ -80,33 +64,38 @@ class RunOutcome:
 def already_done(config: Config, say: Callable[[str], None]) -> RunOutcome | None:
     """The outcome of a run with nothing left to do, judged again; None: it has to be run."""
     folder = config.folder / config.run.folder
-    if not (folder / RESULT).is_file():
+    if not (folder / run_folder.RESULT).is_file():
         return None
     with RunStore(folder) as store:
         found = _all_done(store, config)
-        rows = noted(store).get(TEST_ROWS)
+        rows = run_folder.noted(store).get(run_folder.TEST_ROWS)
     if found is None:
         return None
     report, lines = found
     for line in lines:
         say(line)
-    judge = Judge.of(config, sketch_of(rows), first_noted(folder))
+    judge = Judge.of(config, sketch_of(rows), run_folder.first_noted(folder))
     judged = judge.judge(report)
     judge.note(judged)
-    return RunOutcome(folder, judged.report, judged.verdict, read_costs(folder))
+    return RunOutcome(folder, judged.report, judged.verdict, run_folder.read_costs(folder))
 
 
 def _all_done(store: RunStore, config: Config) -> tuple[Report, list[str]] | None:
     """The report of a complete run and the lines that are said of it, known by hashes of files."""
-    result = store.path / RESULT
-    kept, now = noted(store).get(ENDED), run_made_from(config, result)
-    if moved(noted(store).get(FILES) or {}, config.folder):
+    result = store.path / run_folder.RESULT
+    kept, now = run_folder.noted(store).get(run_folder.ENDED), run_made_from(config, result)
+    if moved(run_folder.noted(store).get(run_folder.FILES) or {}, config.folder):
         return None
-    if not kept or now is None or kept.get("made from") != now or not as_it_was_left(store):
+    if (
+        not kept
+        or now is None
+        or kept.get("made from") != now
+        or not run_folder.as_it_was_left(store)
+    ):
         return None
-    report, made = read_report(store.path, charts=False), read_made(store)
+    report, made = run_folder.read_report(store.path, charts=False), read_made(store)
     done = [part.question for part in report.parts if part.status == "done"]
-    if not (store.path / PAGE).is_file() or not set(done) <= made.keys():
+    if not (store.path / run_folder.PAGE).is_file() or not set(done) <= made.keys():
         return None
     if not store.are_sound([made[name]["key"] for name in done]):
         return None
@@ -122,8 +111,11 @@ def _note_end(store: RunStore, config: Config, report: Report, notes: tuple[str,
         part.status in ("done", "not available") and not part.partial and not part.stale
         for part in report.parts
     )
-    made = run_made_from(config, store.path / RESULT) if whole else None
-    note(store, {ENDED: None if made is None else {"made from": made, "notes": list(notes)}})
+    made = run_made_from(config, store.path / run_folder.RESULT) if whole else None
+    run_folder.note(
+        store,
+        {run_folder.ENDED: None if made is None else {"made from": made, "notes": list(notes)}},
+    )
 
 
 _ROLES = {"train": "for training", "operational": "from the field"}
@@ -143,7 +135,7 @@ def about_arrays(context: Context, model: str) -> About:
 
 def begun(about: About, folder: Path | None = None) -> About:
     """The day on which the run in a folder began; one without, or on other inputs, begins now."""
-    earlier = None if folder is None else read_about(folder)
+    earlier = None if folder is None else run_folder.read_about(folder)
     if earlier is not None and earlier.inputs == about.inputs:
         return replace(about, began=earlier.began, change=earlier.change)
     return replace(about, began=datetime.now(UTC).isoformat(timespec="seconds"))
@@ -271,7 +263,7 @@ def run_assessment(
     done = already_done(config, say) if as_configured else None
     if done is not None:
         return done
-    with RunStore(folder) as store, under_way(store, config), no_other_exit("the model"):
+    with RunStore(folder) as store, run_folder.under_way(store, config), no_other_exit("the model"):
         asked = workers or config.run.workers
         executor = Executor(
             workers=asked or _usual_workers(config), cluster=cluster, store=store, progress=False
@@ -283,7 +275,10 @@ def run_assessment(
         files = made_from_files(config)  # before they are loaded: a later change is seen
         named = {"model": config.model.path, "data": config.data.test}
         inputs = {name: config.folder / path for name, path in named.items()}
-        note(store, {DIGESTS: {n: sha256_file(p) for n, p in inputs.items() if p.is_file()}})
+        run_folder.note(
+            store,
+            {run_folder.DIGESTS: {n: sha256_file(p) for n, p in inputs.items() if p.is_file()}},
+        )
         loaded = load_context(config, seed=seed, executor=executor, trust=trust)
         meter_of(loaded).watch(loaded.model, budget.max_queries)
         model = same_model(store, config, loaded, say, budget.max_queries)
@@ -307,9 +302,9 @@ def run_assessment(
         if context.test.y is not None:
             sketch = RowSketch.of(marks_of(context, context.test.labels))
             sketch = sketch if context.partial else since_last_look(store, sketch)
-            note(store, {TEST_ROWS: asdict(sketch)})
+            run_folder.note(store, {run_folder.TEST_ROWS: asdict(sketch)})
         join_data(config.folder, data_hashes(config))
-        judge = Judge.of(config, sketch, noted(store).get(FIRST_LIMITS))
+        judge = Judge.of(config, sketch, run_folder.noted(store).get(run_folder.FIRST_LIMITS))
         judge = replace(judge, model=model)
         run = Run(
             context,

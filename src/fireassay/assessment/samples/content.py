@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fireassay.assessment.compare import PairedRuns
 from fireassay.assessment.config import Config
 from fireassay.assessment.context import Context, load_sets
 from fireassay.assessment.parts.accuracy_result import AccuracyResult
+from fireassay.assessment.run.compare import PairedRuns
 from fireassay.assessment.run.folder import configuration, read_results
 from fireassay.assessment.samples.gallery import MOST, Gallery
-from fireassay.core import FireassayError, Result, Sample
+from fireassay.core import FireassayError, Sample
 from fireassay.core.arrays import is_frame
 from fireassay.core.lazy import pd
 from fireassay.data.shown import blocks, channels_last, lines_of, thinned
@@ -144,28 +144,17 @@ def moved_answers(before: Path, after: Path, pairs: PairedRuns) -> MovedAnswers 
     # The rows themselves are shown if the later run's configuration still names them, and does not
     # keep samples out.
     old, new = (read_results(run).get("accuracy") for run in (before, after))
-    if not _share_rows(old, new):
+    if not isinstance(old, AccuracyResult) or not isinstance(new, AccuracyResult):
         return None
-    assert isinstance(old, AccuracyResult)  # or they share no rows
-    assert isinstance(new, AccuracyResult)
+    if not np.isin(new.rows.marks, old.rows.marks).any():
+        return None
     config = configuration(after)
     gallery = None if config is None or not config.run.samples else _gallery(config)
-
-    def shown(ids: tuple[Any, ...], word: str) -> tuple[Sample, ...]:
-        return tuple(_sample(one, word, old, new, gallery) for one in ids[:MOST])
-
-    return MovedAnswers(
-        shown(pairs.newly_wrong, "newly wrong"),
-        shown(pairs.newly_right, "newly right"),
-        len(pairs.newly_wrong),
-        len(pairs.newly_right),
+    wrong, right = (
+        tuple(_sample(one, word, old, new, gallery) for one in ids[:MOST])
+        for ids, word in ((pairs.newly_wrong, "newly wrong"), (pairs.newly_right, "newly right"))
     )
-
-
-def _share_rows(old: Result | None, new: Result | None) -> bool:
-    if not (isinstance(old, AccuracyResult) and isinstance(new, AccuracyResult)):
-        return False
-    return bool(np.isin(new.rows.marks, old.rows.marks).any())
+    return MovedAnswers(wrong, right, len(pairs.newly_wrong), len(pairs.newly_right))
 
 
 def _sample(

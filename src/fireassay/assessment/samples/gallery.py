@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,19 +16,8 @@ from fireassay.core import Cell, ModelError, Sample
 from fireassay.core.arrays import is_frame
 from fireassay.core.lazy import pd
 from fireassay.core.sample import SHOWN_PER_PART
-from fireassay.data import DataSet
+from fireassay.data import DataSet, shown
 from fireassay.data.rows import Rows, taken
-from fireassay.data.shown import (
-    Curve,
-    Table,
-    Words,
-    channels_last,
-    is_picture,
-    pixel_ends,
-    png_uri,
-    shown,
-    signed_picture,
-)
 
 _LEAST = 0.02  # of confidence: less is not worth a mark
 _SHARE = 0.25  # of what the most important word does
@@ -59,13 +48,24 @@ _ROUNDING = 1e-9  # of a column's spread: not a change
 _MINUS = "\N{MINUS SIGN}"
 
 
+class _Usual(NamedTuple):
+    """What is usual in a column: in words, by ends, middle and width, or by shares of names."""
+
+    text: str
+    low: float = 0.0
+    high: float = 0.0
+    middle: float = 0.0
+    spread: float = 1.0
+    shares: dict[str, float] | None = None
+
+
 class Gallery:
     """Makes samples of one set of rows: how they are shown follows from what they are."""
 
     def __init__(self, context: Context, data: DataSet, source: str = "test") -> None:
         self.context, self.data, self.source = context, data, source
         self.rows = data.rows.values  # as the user has them, whatever the parts work on
-        self._usual: dict[str | None, dict[str, Any]] = {}
+        self._usual: dict[str | None, list[_Usual]] = {}
         self._ends: Any = None
         self._weighed = 0
 
@@ -104,14 +104,14 @@ class Gallery:
         """The fields of `Sample` that show a row (a set of one, as the user has it)."""
         own = self.data.rows
         rows = Rows(row, own.kinds, own.form)
-        if is_picture(rows):
+        if shown.is_picture(rows):
             return {"pictures": {"input": self.picture(row)}}
-        seen = shown(rows, 0, names=self.names if self.is_table else None)
-        if isinstance(seen, Curve):
+        seen = shown.shown(rows, 0, names=self.names if self.is_table else None)
+        if isinstance(seen, shown.Curve):
             return {"series": seen.thinned(_CHANNELS, _STEPS)}
-        if isinstance(seen, Table):
+        if isinstance(seen, shown.Table):
             return {"cells": self._cells(seen, label)}
-        assert isinstance(seen, Words)
+        assert isinstance(seen, shown.Words)
         return {"text": self._words(seen.text.split()[:_TOKENS])}
 
     def _words(self, tokens: list[str]) -> tuple[tuple[str, float], ...]:
@@ -136,7 +136,7 @@ class Gallery:
 
     def picture(self, row: Any) -> str:
         """An image (given as a set of one) as a data URI."""
-        return png_uri(channels_last(self.pixels(np.asarray(row)))[0])
+        return shown.png_uri(shown.channels_last(self.pixels(np.asarray(row)))[0])
 
     def pixels(self, images: NDArray[Any]) -> NDArray[Any]:
         """Images on the scale of a picture: 0 is black, 1 is white, in every channel."""
@@ -146,7 +146,7 @@ class Gallery:
         if self._ends is None:  # of integers that are shown as a picture
             bounds = self.context.model.bounds
             known = bounds is not None and bool(np.isfinite(bounds).all())
-            self._ends = bounds if known else pixel_ends(np.asarray(self.rows[:500]))
+            self._ends = bounds if known else shown.pixel_ends(np.asarray(self.rows[:500]))
         low, high = np.min(self._ends[0]), np.max(self._ends[1])
         return np.asarray(((images - low) / ((high - low) or 1.0)).clip(0.0, 1.0))
 
@@ -157,17 +157,17 @@ class Gallery:
         change = np.asarray(after, dtype=float) - np.asarray(before, dtype=float)
         return {
             "original": self.picture(before),
-            "difference": signed_picture(channels_last(change)[0]).uri(),
+            "difference": shown.signed_picture(shown.channels_last(change)[0]).uri(),
         }
 
     def changed(self, before: Any, after: Any) -> tuple[Cell, ...]:
         """The features of a table that differ, those that changed most first."""
         old, new = (np.asarray(row, dtype=object).ravel() for row in (before, after))
-        spread = self._table(None)["spread"]
         moved = [
-            (_moved(a, b, s), name, a, b)
-            for a, b, s, name in zip(old, new, spread, self.names, strict=True)
-            if a != b and not (pd.isna(a) and pd.isna(b)) and _moved(a, b, s) > _ROUNDING
+            (far, name, a, b)
+            for a, b, usual, name in zip(old, new, self._table(None), self.names, strict=True)
+            if a != b and not (pd.isna(a) and pd.isna(b))
+            if (far := _moved(a, b, usual.spread)) > _ROUNDING
         ]
         moved.sort(key=lambda entry: -entry[0])
         return tuple(
@@ -184,7 +184,7 @@ class Gallery:
         """How rows are shown: "table", "text", "image" or "series"."""
         if self.is_table or self.data.rows.is_text:
             return "table" if self.is_table else "text"
-        return "image" if is_picture(self.data.rows) else "series"
+        return "image" if shown.is_picture(self.data.rows) else "series"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -194,18 +194,17 @@ class Gallery:
             return tuple(str(name) for name in X.columns)
         return self.data.feature_names or tuple(f"feature {i}" for i in range(X.shape[1]))
 
-    def _cells(self, row: Table, label: Any) -> tuple[Cell, ...]:
+    def _cells(self, row: shown.Table, label: Any) -> tuple[Cell, ...]:
         """The features that deviate most from rows of the same class."""
-        table = self._table(label)
         found = []
-        for i, (name, value) in enumerate(row):
+        for (name, value), usual in zip(row, self._table(label), strict=False):
             text = _text(value)
-            far, unusual = _deviation(value, text, i, table)
-            found.append((far, Cell(name, text, unusual, table["usual"][i])))
+            far, unusual = _deviation(value, text, usual)
+            found.append((far, Cell(name, text, unusual, usual.text)))
         found.sort(key=lambda entry: -entry[0])
         return tuple(cell for _, cell in found[:_CELLS])
 
-    def _table(self, label: Any) -> dict[str, Any]:
+    def _table(self, label: Any) -> list[_Usual]:
         """What is usual in each column, among rows of a class if there are enough."""
         key = None if label is None else str(label)
         if key not in self._usual:
@@ -217,38 +216,32 @@ class Gallery:
         return self._usual[key]
 
 
-def _usual(X: Any, rows: Any) -> dict[str, Any]:
+def _usual(X: Any, rows: Any) -> list[_Usual]:
     frame = X.iloc[rows] if is_frame(X) else pd.DataFrame(np.asarray(X)[rows])
-    found: dict[str, Any] = {"low": [], "high": [], "middle": [], "spread": [], "usual": []}
-    found["shares"] = []
+    found = []
     for i in range(frame.shape[1]):
         column = frame.iloc[:, i]
         if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
             held = column.dropna().to_numpy(dtype=float)
             low, middle, high = np.quantile(held, (0.025, 0.5, 0.975)) if len(held) else (0, 0, 0)
-            spread = float(high - low) or 1.0
             usual = f"{_text(float(f'{low:.3g}'))} to {_text(float(f'{high:.3g}'))}"
-            row: tuple[Any, ...] = (low, high, middle, spread, usual, None)
+            found.append(_Usual(usual, low, high, middle, float(high - low) or 1.0))
         else:
             shares = column.astype(str).value_counts(normalize=True)
             common = str(shares.index[0]) if len(shares) else ""
-            row = (0.0, 0.0, 0.0, 1.0, common, {str(k): float(v) for k, v in shares.items()})
-        for name, value in zip((*list(found)[:5], "shares"), row, strict=True):
-            found[name].append(value)
+            found.append(_Usual(common, shares={str(k): float(v) for k, v in shares.items()}))
     return found
 
 
-def _deviation(value: Any, text: str, i: int, table: dict[str, Any]) -> tuple[float, bool]:
+def _deviation(value: Any, text: str, usual: _Usual) -> tuple[float, bool]:
     """How far a value lies from what is usual, and whether that is worth a mark."""
-    shares = table["shares"][i]
-    if shares is not None:
-        share = shares.get(text, shares.get(str(value), 0.0))
+    if usual.shares is not None:
+        share = usual.shares.get(text, usual.shares.get(str(value), 0.0))
         return 1.0 - share, share < _RARE
     if value is None or value != value:
         return 1.0, True
     number = float(value)
-    far = abs(number - table["middle"][i]) / table["spread"][i]
-    return far, not table["low"][i] <= number <= table["high"][i]
+    return abs(number - usual.middle) / usual.spread, not usual.low <= number <= usual.high
 
 
 def _told_apart(now: Any, before: Any) -> dict[str, str]:

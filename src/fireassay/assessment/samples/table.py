@@ -14,7 +14,7 @@ from fireassay.assessment.context import Context
 from fireassay.assessment.parts.accuracy_result import AccuracyResult
 from fireassay.assessment.parts.curation import curated_rows
 from fireassay.assessment.parts.part import PartAnswer
-from fireassay.assessment.parts.supervision import CALIBRATION, CURATED, ERRORS, FIELD, NOMINAL
+from fireassay.assessment.parts.supervision import scored_sets
 from fireassay.assessment.parts.survival import rows_that_fooled
 from fireassay.assessment.samples.content import Content, shown_content
 from fireassay.assessment.samples.gallery import Gallery
@@ -154,11 +154,7 @@ def _add_scores(found: Columns, results: Mapping[str, Result], source: str) -> N
     if not isinstance(compared, PartAnswer):
         return
     comparison: Any = compared.result
-    rows = compared.kept["rows"]
-    wanted = (FIELD,) if source == "operational" else (NOMINAL, CALIBRATION, CURATED, ERRORS)
-    sets = [name for name in wanted if name in rows and name in comparison.scores]
-    if not sets:
-        return
+    rows, sets = compared.kept["rows"], scored_sets(compared, source)
     for number, name in enumerate(sorted({n for s in sets for n in comparison.scores[s]})):
         scores = np.full(found.n, np.nan, dtype=np.float32)
         for one in sets:
@@ -169,16 +165,10 @@ def _add_scores(found: Columns, results: Mapping[str, Result], source: str) -> N
             continue
         rule = comparison.rules.get(name)
         found.arrays[f"score-{number}"] = scores
-        found.facts["scores"].append(
-            {
-                "name": name,
-                "column": f"score-{number}",
-                "threshold": None if rule is None else float(np.float32(rule.threshold)),
-                "recommended": name == comparison.recommended,
-                "low": float(held.min()),
-                "high": float(held.max()),
-            }
-        )
+        told: dict[str, Any] = {"name": name, "column": f"score-{number}"}
+        told["threshold"] = None if rule is None else float(np.float32(rule.threshold))
+        told["recommended"] = name == comparison.recommended
+        found.facts["scores"].append(told | {"low": float(held.min()), "high": float(held.max())})
         found.flag("supervision", np.isfinite(scores))
         if rule is not None and name == comparison.recommended:
             found.flag("raises the alarm", np.nan_to_num(scores, nan=-np.inf) > rule.threshold)

@@ -8,8 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fireassay.assessment.watch.lines import Line, as_text
-from fireassay.assessment.watch.source import Cursor, Lines
+from fireassay.assessment.watch.lines import Cursor, Line, Lines, as_text
 from fireassay.core import DataError, StoreError, json_files, sha256
 from fireassay.core.files import write_text
 from fireassay.core.json_files import read_kept

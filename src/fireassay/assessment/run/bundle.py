@@ -1,4 +1,4 @@
-"""One zip of a run that somebody else can verify offline, and that verification."""
+"""A run for others: one zip that they can verify offline, and what a dossier is written from."""
 
 import hashlib
 import json
@@ -10,6 +10,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
+from fireassay.assessment.config import Config
+from fireassay.assessment.parts.table import full_name
 from fireassay.assessment.run.folder import configuration, gate_tables, read_costs
 from fireassay.assessment.run.judging import read_judged
 from fireassay.core import DataError, FireassayError, json_files
@@ -18,6 +20,7 @@ from fireassay.core.hashing import sha256_file
 from fireassay.report import About, Report
 from fireassay.report.bom import ml_bom
 from fireassay.report.document import from_document
+from fireassay.report.dossier import Case
 from fireassay.report.page import to_html
 from fireassay.report.verdict import Verdict
 from fireassay.version import __version__
@@ -194,3 +197,56 @@ def _environment() -> dict[str, Any]:
 
 def _text(content: Any) -> bytes:
     return (json_files.dumps(content, indent=2, sort_keys=False) + "\n").encode()
+
+
+def case_of(run: Path) -> Case:
+    """The report of a run folder with its verdict, and what its configuration declares."""
+    judged, config = read_judged(run, charts=False), configuration(run)
+    report = judged.report
+    facts: dict[str, list[str]] = {"flow": []}
+    if report.about is not None:
+        for data in report.about.data:
+            role = data.role or "for testing"
+            out = [f"{count:,} left out: {why}" for why, count in data.left_out]
+            given = data.rows + sum(count for _, count in data.left_out)
+            steps = [f"{given:,} rows given", *out, f"{data.rows:,} used {role}"]
+            facts["flow"].append(f"{data.name}: {'; '.join(steps)}.")
+    for part in report.parts:
+        labels = 0 if part.provenance is None else part.provenance.labels
+        if part.status == "done" and labels:
+            facts["flow"].append(f"{part.question}: {labels:,} labelled rows judged.")
+    facts["decision"] = _decision(config) if config is not None else _decided(report)
+    if judged.verdict.lock:
+        facts["lock"] = [judged.verdict.lock]
+    return Case(report, judged.verdict, {} if config is None else config.about, facts)
+
+
+def requirements_of(run: Path) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """By id the sentence of each requirement, and the full names of the limits behind it."""
+    config = configuration(run)
+    if config is None:
+        return {}
+    return {
+        name: (one.text, tuple(full_name(gate, config.run.parts) for gate in one.gates))
+        for name, one in config.requirements.items()
+    }
+
+
+def _decided(report: Report) -> list[str]:
+    """The rule as accuracy says it, for a run without a configuration file."""
+    part = next((p for p in report.parts if p.question == "accuracy" and p.status == "done"), None)
+    if part is None:
+        return []
+    said = [c.text for c in part.claims if c.text.startswith("The decision that is judged")]
+    return said or ["The most probable class is answered."]
+
+
+def _decision(config: Config) -> list[str]:
+    """The rule that turns probabilities into an answer, and what mistakes cost."""
+    chosen = config.decision
+    if isinstance(chosen.threshold, str):
+        lines = ["The most probable class is answered."]
+    else:
+        each = chosen.threshold.items()
+        lines = [f"{name} is answered from a probability of {least:g} on." for name, least in each]
+    return lines + [f"Cost of {pair}: {cost:g}." for pair, cost in chosen.costs.items()]

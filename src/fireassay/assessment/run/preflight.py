@@ -23,6 +23,7 @@ from fireassay.core import (
     generator,
 )
 from fireassay.core.arrays import FloatArray, is_frame
+from fireassay.core.evidence import AssumptionStatus
 from fireassay.core.validation import check_class_indices
 from fireassay.core.words import percent
 from fireassay.data import DataSet
@@ -106,8 +107,12 @@ _NOT_LOOKED_AT = (
 def unseen_rows(context: Context) -> tuple[Context, Assumption]:
     """What training rows say about test rows, and the context without the few that are copies."""
     train, test = context.train, context.test
+
+    def said(status: AssumptionStatus, check: str) -> tuple[Context, Assumption]:
+        return context, Assumption(_STATEMENT, status, check, UNSEEN)
+
     if train is None:
-        return context, Assumption(_STATEMENT, "untestable", _NOT_LOOKED_AT, UNSEEN)
+        return said("untestable", _NOT_LOOKED_AT)
     try:
         found: CopiedRows = context.of_data(
             "copied rows",
@@ -115,24 +120,22 @@ def unseen_rows(context: Context) -> tuple[Context, Assumption]:
             lambda: copied_rows(train, test),
         )
     except DataError as different:
-        return context, Assumption(_STATEMENT, "untestable", f"Not compared: {different}", UNSEEN)
+        return said("untestable", f"Not compared: {different}")
     copies, how = len(found.rows), " but for rounding or a little noise" if found.rounded else ""
     check = f"{copies} of {found.n} test rows are training rows, too{how}"
     if not copies:
-        said = Assumption(_STATEMENT, "supported", f"{check}; copies were looked for.", UNSEEN)
-        return context, said
+        return said("supported", f"{check}; copies were looked for.")
     if not found.many:
-        check = f"{check}, as chance may make them."
-        return context, Assumption(_STATEMENT, "untestable", check, UNSEEN)
+        return said("untestable", f"{check}, as chance may make them.")
     if found.n == len(test) and copies <= _LEFT_OUT * len(test) and context.votes is None:
         note = f"{copies} rows left out: also in the training data{how}."
         kept = np.setdiff1d(np.arange(len(test)), found.rows)
         left = (*test.left_out, ("also in the training data", copies))
         test = replace(test.subset(kept), left_out=left)
         context = replace(context, test=test, notes=(*context.notes, note))
-        return context, Assumption(_STATEMENT, "supported", f"{note} No others are.", UNSEEN)
-    check = f"{check}; coarse columns would make about {found.by_chance * found.n:.0f}."
-    return context, Assumption(_STATEMENT, "contradicted", check, UNSEEN)
+        return said("supported", f"{note} No others are.")
+    chance = found.by_chance * found.n
+    return said("contradicted", f"{check}; coarse columns would make about {chance:.0f}.")
 
 
 def resting_on(evidence: Evidence, doubts: Sequence[Assumption]) -> Evidence:
