@@ -130,7 +130,11 @@ def load(path: str | Path) -> Any:
 
 def to_bytes(value: Any) -> bytes:
     """A value as bytes of an npz archive; equal values, order of keys included, equal bytes."""
-    tree, arrays = encode(value)
+    return packed(*encode(value))
+
+
+def packed(tree: Any, arrays: Arrays) -> bytes:
+    """What `encode` made as bytes of an npz archive."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         versioned = {"schema_version": SCHEMA_VERSION, "tree": tree}

@@ -153,7 +153,7 @@ class RunStore:
         tree, arrays = codec.encode(value)
         content: str | bytes | None
         if arrays:
-            content = codec.to_bytes(value)
+            content = codec.packed(tree, arrays)
             stored = codec.from_bytes(content)
         else:
             content = json_files.dumps(tree, sort_keys=False)
@@ -162,7 +162,7 @@ class RunStore:
         checksum = _checksum(task, content)
         if len(content) > _INLINE_BYTES:
             artifact = f"{task}.npz"
-            packed = content if isinstance(content, bytes) else codec.to_bytes(value)
+            packed = content if isinstance(content, bytes) else codec.packed(tree, arrays)
             checksum = _checksum(task, packed)
             with self._explained("write"):
                 self._check_writable()

@@ -200,7 +200,9 @@ def kth_distance(points: FloatArray, references: FloatArray, k: int) -> FloatArr
         for start in range(0, len(points), step):
             rows = slice(start, start + step)
             part = points[rows] - centre
-            squared = squares - 2.0 * (part @ refs.T)
+            squared = part @ refs.T
+            squared *= -2.0
+            squared += squares  # in place: these are the largest arrays
             chosen = np.argpartition(squared, own - 1, axis=1)[:, :own]
             squared = np.take_along_axis(squared, chosen, axis=1)
             squared += np.einsum("ij,ij->i", part, part)[:, None]

@@ -17,10 +17,11 @@ from fireassay.assessment.parts.supervision import suspicion
 from fireassay.attacks import AttackSpace
 from fireassay.classifiers import Classifier
 from fireassay.core import DataError, Estimate, Result, generator, sha256
-from fireassay.core.arrays import BoolArray, FloatArray, IntArray, largest
+from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray, largest
 from fireassay.core.lazy import pd
 from fireassay.data import DataSet
 from fireassay.discovery import Search, SearchResult, SearchState
+from fireassay.discovery.known_rows import place
 from fireassay.discovery.label_files import keep_shown
 from fireassay.discovery.result import CONFIDENCE, KNOWN_CHANCES
 from fireassay.engine.labels.book import STATE_FILE
@@ -132,14 +133,26 @@ def draw_labels(
     if path is not None and path.is_file():
         search = _going_on(path, X, how["name"])
     else:
+        same = source == "test" or scores is None  # rows of the pool, whatever the model
+        places = _places(context, data, rows, X, space) if same else None
         search = Search(
-            model=model, X=X, threshold=0.0, ids=pool.ids, path=path, seed=context.seed, **how
-        )
+            model=model, X=X, threshold=0.0, ids=pool.ids, path=path, seed=context.seed,
+            features=places, **how,
+        )  # fmt: skip
         if path is not None:
             keep_shown(path, *_to_look_at(context, pool))
     if pool.y is not None:
         search.run(lambda row: pool.labels[row])
     return FieldDraws(search.result, source, guide, search.remaining, plan)
+
+
+def _places(
+    context: Context, data: DataSet, rows: IntArray, X: AnyArray, space: AttackSpace
+) -> FloatArray:
+    """Where the rows of the pool are, which no model changes."""
+    inputs = context.digest(data), rows, space.sha256
+    found: FloatArray = context.of_data("places", inputs, lambda: place(X, context.seed))
+    return found
 
 
 def _to_look_at(context: Context, pool: DataSet) -> tuple[Any, tuple[str, ...] | None, str]:

@@ -163,7 +163,7 @@ def copies_of_test_rows(context: Context) -> ExactCopies | None:
         rows = data.X if data.rows.is_plain else data.view()  # a view of all is a copy of all
         return exact_copies(rows)
 
-    found: ExactCopies = context.once("exact copies", context.digest(data), look)
+    found: ExactCopies = context.of_data("exact copies", context.digest(data), look)
     return found
 
 
