@@ -82,7 +82,7 @@ def _reconstructed(parameters: dict[str, Any], X: FloatArray) -> FloatArray:
     if X.ndim == 2:
         latent = _linear(parameters, "mean", np.maximum(_linear(parameters, "down.0", rows), 0))
         hidden = np.maximum(_linear(parameters, "up.0", latent), 0)
-        return _linear(parameters, "up.2", hidden).astype(np.float64)
+        return np.asarray(_linear(parameters, "up.2", hidden), dtype=np.float64)
     images, sizes = rows.reshape(*rows.shape[:3], -1), []
     for name in ("down.0", "down.2", "down.4"):
         sizes.append(images.shape[1:3])
@@ -92,7 +92,7 @@ def _reconstructed(parameters: dict[str, Any], X: FloatArray) -> FloatArray:
     images = _linear(parameters, "up_first", latent).reshape(inner.shape).transpose(0, 2, 3, 1)
     for name, size in zip(("up.1", "up.3", "up.5"), reversed(sizes), strict=True):
         images = _widened(parameters, name, np.maximum(images, 0), size)
-    return special.expit(images).reshape(X.shape).astype(np.float64)
+    return np.asarray(special.expit(images).reshape(X.shape), dtype=np.float64)
 
 
 def _linear(parameters: dict[str, Any], name: str, rows: Any) -> Any:
