@@ -94,11 +94,8 @@ def export_set(
         arrays[name] = np.asarray(getattr(amb, name))
     made = amb.control
     control = {"X": made.X, "y": made.labels, "rows": made.rows, "autoencoders": made.autoencoders}
-    manifest = {
-        **amb.manifest,
-        "sha256": amb.sha256,
-        "report": amb.report.astype(object).to_dict(orient="list"),
-    }
+    report = amb.report.astype(object).to_dict(orient="list")
+    manifest = {**amb.manifest, "sha256": amb.sha256, "report": report}
     files = [
         write_bytes(folder / ARRAYS, _npz(arrays)),
         write_bytes(folder / CONTROL, _npz(control)),

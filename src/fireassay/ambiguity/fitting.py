@@ -217,11 +217,9 @@ def fit_pairs(
     """Train and judge ``tries`` autoencoders for each pair that can be trained."""
     used = np.isin(y_index, np.unique(np.asarray(pairs))) & ~held_out
     with one_blas_thread():
-        encoder_inputs = (
-            plain_inputs(flat)
-            if preset.components is None
-            else principal_inputs(flat[used], preset.components, seed)
-        )
+        encoder_inputs = plain_inputs(flat)
+        if preset.components is not None:
+            encoder_inputs = principal_inputs(flat[used], preset.components, seed)
         inputs = torch.from_numpy(encoder_inputs(flat))
         reduced = ReducedTargets.of(flat, encoder_inputs)
         decoded = reduced.reduced(flat)

@@ -122,10 +122,8 @@ def check_soft_labels(
     ]
     named = [(*pair, member) for pair in pairs for member in range(members)]
     drawing = [generator(seed, "calibration rows", *name) for name in named]
-    rows = [
-        _bootstrap(index, name[:2], amb.classes, rng)
-        for name, rng in zip(named, drawing, strict=True)
-    ]
+    both = zip(named, drawing, strict=True)
+    rows = [_bootstrap(index, name[:2], amb.classes, rng) for name, rng in both]
     rngs = [generator(seed, "calibration", *name) for name in named]
     with one_torch_thread():
         classifiers = PairClassifiers(torch.from_numpy(inputs(flat)), rows, rngs)

@@ -125,12 +125,9 @@ class AmbiguityEvaluation(Answer):
             )
         ]
         if self.separation is not None:
-            claims.append(
-                Claim(
-                    "Its uncertainty tells ambiguous from normal inputs made by the same generator "
-                    f"with AUROC {_told(self.separation)}."
-                )
-            )
+            told = f"with AUROC {_told(self.separation)}."
+            tells = "Its uncertainty tells ambiguous from normal inputs made by the same generator"
+            claims.append(Claim(f"{tells} {told}"))
         return Evidence(
             question="ambiguity",
             headline=f"On inputs between two classes it ranks exactly those two first in "

@@ -219,10 +219,8 @@ def _control(
             members_of.setdefault(label, []).append(member)
     usable = fitted.held_out & np.isin(fitted.y_index, list(members_of))
     rows = np.sort(rng.permutation(np.flatnonzero(usable))[:n])
-    chosen = np.array(
-        [members_of[label][rng.integers(len(members_of[label]))] for label in fitted.y_index[rows]],
-        dtype=np.int64,
-    )
+    able = [members_of[label] for label in fitted.y_index[rows]]
+    chosen = np.array([own[rng.integers(len(own))] for own in able], dtype=np.int64)
     flat = np.empty((len(rows), fitted.targets.shape[1]), dtype=np.float32)
     for member in np.unique(chosen):
         net = fitted.net(int(member))

@@ -189,10 +189,8 @@ def train_groups(
     weights = executor.map(
         train_group, groups, shared, name="training autoencoders", seconds=seconds
     )
-    stacks = [
-        PairAutoencoders.of_weights(inputs.shape[1], targets.shape[1], preset, own)
-        for own in weights
-    ]
+    sizes = inputs.shape[1], targets.shape[1]
+    stacks = [PairAutoencoders.of_weights(*sizes, preset, own) for own in weights]
     places = [(i, place) for i, group in enumerate(groups) for place in range(len(group))]
     return stacks, places
 

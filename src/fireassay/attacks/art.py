@@ -97,11 +97,8 @@ def _attack_class(name: str, estimator: Any) -> Any:
     found = getattr(evasion, name, None)
     if not isinstance(found, type):
         raise ParameterError("art() takes the name of an evasion attack of ART.", got=repr(name))
-    missing = [
-        kind.__name__
-        for kind in getattr(found, "_estimator_requirements", ())
-        if not isinstance(estimator, kind)
-    ]
+    needed = getattr(found, "_estimator_requirements", ())
+    missing = [kind.__name__ for kind in needed if not isinstance(estimator, kind)]
     if missing:
         raise ModelError(
             f"The attack {name} needs a model that gives {', '.join(missing)}.",

@@ -73,14 +73,14 @@ class AttackedModel:
         moves: str = "reals",
         norms: Sequence[str] = NORMS,
     ) -> None:
-        self.attack = attack
-        self.norm = _checked_norm(attack, norm, norms)
+        if norm not in norms:
+            wanted = " or ".join(repr(name) for name in norms)
+            raise ParameterError(f"The 'norm' of {attack} must be {wanted}.", got=repr(norm))
+        self.attack, self.norm = attack, norm
         self.seed = check_seed(seed)
         self.model = checked_classifier(model, needs_gradients=needs_gradients)
         features = check_features(X)
-        self.shape = features.shape[1:]
-        self.dtype = features.dtype
-        self.n = len(features)
+        self.n, self.shape, self.dtype = len(features), features.shape[1:], features.dtype
         self.original = np.ascontiguousarray(features).reshape(self.n, -1)
         self.space: AttackSpace | None = getattr(self.model, "space", None)
         self.mask = checked_mask(mask, self.shape)
@@ -350,10 +350,3 @@ class AttackedModel:
     def _count_gradients(self, rows: Index, backward: int) -> None:
         np.add.at(self.queries, rows, 1)
         np.add.at(self.gradient_queries, rows, backward)
-
-
-def _checked_norm(attack: str, norm: str, norms: Sequence[str]) -> str:
-    if norm not in norms:
-        wanted = " or ".join(repr(name) for name in norms)
-        raise ParameterError(f"The 'norm' of {attack} must be {wanted}.", got=repr(norm))
-    return norm

@@ -78,15 +78,9 @@ def make_subspace(subspace: str | int | None, shape: tuple[int, ...], mask: Bool
     else:
         count = check_integer(subspace, "subspace", low=1)
         counts = (min(count, height), min(count, width))
-    return Subspace(
-        counts[0] * counts[1] * channels,
-        shape,
-        free,
-        _cosines(counts[0], height),
-        _cosines(counts[1], width),
-        channels_first,
-        weights,
-    )
+    size = counts[0] * counts[1] * channels
+    bases = _cosines(counts[0], height), _cosines(counts[1], width)
+    return Subspace(size, shape, free, *bases, channels_first, weights)
 
 
 def _low_pass(height: int, width: int) -> Float32Array:
@@ -141,11 +135,6 @@ class Layout:
     def is_image(self) -> bool:
         """Whether windows have two sides."""
         return self.width > 1
-
-    @property
-    def stripe(self) -> Grid:
-        """The column of a pixel; in a flat row each feature is a stripe of its own."""
-        return self.column if self.is_image else self.row
 
     def sides(self, share: float, least: int = 1) -> tuple[int, int]:
         """Sides of a square window with this share of the pixels; of a block in a flat row."""

@@ -59,10 +59,8 @@ class AttackRow:
     def facts(self) -> dict[str, str]:
         """What the table of attacks shows besides the summary."""
         needs = "scores" if self.needs_scores else "decisions"
-        return {
-            "needs": "gradients" if self.needs_gradients else needs,
-            "norms": ", ".join(self.norms),
-        }
+        needs = "gradients" if self.needs_gradients else needs
+        return {"needs": needs, "norms": ", ".join(self.norms)}
 
     def within(self, budget: int, gradient_cost: float, given: Mapping[str, Any]) -> dict[str, Any]:
         """Settings with which it uses a budget, and no more than a check beyond it.

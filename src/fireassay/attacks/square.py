@@ -104,9 +104,10 @@ def _stripes(
     target: AttackedModel, layout: Layout, rows: Index, generators: list[np.random.Generator]
 ) -> AnyArray:
     """±eps, the same for a whole column of a channel."""
-    size = (int(layout.stripe.max()) + 1, layout.channels)
+    stripe = layout.column if layout.is_image else layout.row
+    size = (int(stripe.max()) + 1, layout.channels)
     signs = np.stack([_signs(rng.random(size)) for rng in generators])
-    moves = target.eps * signs[:, layout.stripe, layout.channel]
+    moves = target.eps * signs[:, stripe, layout.channel]
     return target.within(target.original[rows] + moves, rows, target.eps)
 
 

@@ -79,14 +79,14 @@ def analysis_table(
     voted = patterns.votes != ABSTAIN
     per_class = vote_counts(patterns.votes, patterns.n_classes)
     with_me = np.take_along_axis(per_class, np.maximum(patterns.votes, 0).astype(np.int64), axis=1)
-    total = voted.sum(axis=1, keepdims=True)
+    total, each = voted.sum(axis=1, keepdims=True), patterns.votes.T
     table = pd.DataFrame(
         {
             "name": list(names),
             "coverage": coverage(patterns),
             "overlap": counts @ (voted & (total > 1)) / n,
             "conflict": counts @ (voted & (with_me < total)) / n,
-            "polarity": _polarity(patterns),
+            "polarity": [" ".join(str(v) for v in np.unique(own) if v != ABSTAIN) for own in each],
         }
     )
     if labelled is not None:
@@ -110,11 +110,6 @@ def _reason(lf: int, pruning: Pruning, names: tuple[str, ...], threshold: float 
         return "never votes" if lf not in pruning.kept else "never votes, kept as asked"
     freed = [names[i] for i in np.flatnonzero(pruning.removed_by == lf)]
     return f"stands for {', '.join(freed)}" if freed else "independent of the others"
-
-
-def _polarity(patterns: VotePatterns) -> list[str]:
-    seen = [np.unique(column) for column in patterns.votes.T]
-    return [" ".join(str(v) for v in values if v != ABSTAIN) for values in seen]
 
 
 def _strongest(correlation: FloatArray) -> tuple[IntArray, FloatArray]:
@@ -149,14 +144,10 @@ _VERDICTS = ("decreasing", "none", "increasing")
 def accuracy_chart(trend: Trend) -> Chart:
     """Accuracy of the weak labels in D_1 … D_N (the paper's Figure 3), and of what each adds."""
     _, added, ends = trend.added
-    spec = _along(
-        trend.accuracy,
-        trend.exact_interval,
-        "accuracy of the weak labels",
-        {"of the rows added": (added, ends)},
-    )
+    more = {"of the rows added": (added, ends)}
+    title = "accuracy of the weak labels"
     return Chart(
-        spec,
+        _along(trend.accuracy, trend.exact_interval, title, more),
         "How often the weak labels are right in each dataset, from easy to hard, and in the rows "
         "that it adds to the one before, with exact 95 % intervals.",
         "Two lines of accuracy along the datasets, with bands.",
@@ -165,9 +156,8 @@ def accuracy_chart(trend: Trend) -> Chart:
 
 def robustness_chart(found: Robustness) -> Chart:
     """Agreement of a classifier with the weak labels along the datasets."""
-    spec = _along(found.agreement, found.agreement_interval, "agreement with the weak labels")
     return Chart(
-        spec,
+        _along(found.agreement, found.agreement_interval, "agreement with the weak labels"),
         "How often the classifier says what the weak labels say, from easy to hard.",
         "A line of agreement along the datasets, with a band.",
     )
@@ -180,30 +170,24 @@ def _along(
     more: dict[str, tuple[FloatArray, FloatArray]] | None = None,
 ) -> Spec:
     numbers, lines = np.arange(1, len(values) + 1), {title: (values, ends), **(more or {})}
-    ends = np.concatenate([own for _, own in lines.values()])
+    lowest = float(np.nanmin(np.concatenate([own for _, own in lines.values()])))
+    start = max(0.0, float(np.floor(10 * lowest - 1e-9)) / 10)  # the tenth below
     return curves(
         {name: (numbers, own) for name, (own, _) in lines.items()},
         {"axis": axis("dataset, from easy to hard", tickMinStep=1), "scale": {"zero": False}},
-        {"axis": axis(title, "share"), "scale": {"domain": [_tenth_below(ends), 1]}},
+        {"axis": axis(title, "share"), "scale": {"domain": [start, 1]}},
         bands={name: (own[:, 0], own[:, 1]) for name, (_, own) in lines.items()},
         points=True,
         height=220,
     )
 
 
-def _tenth_below(ends: FloatArray) -> float:
-    """Where an axis of shares starts that has room for the lowest end."""
-    return max(0.0, float(np.floor(10 * np.nanmin(ends) - 1e-9)) / 10)
-
-
 def dependence_chart(result: Curation) -> Chart | None:
     """Chart of correlated labelling functions (pairs, or a matrix of many), or None."""
     threshold = result.settings.prune if result.settings.prune is not None else 0.5
     correlation = np.nan_to_num(result.table.pruning.correlation)
-    pairs = sorted(
-        dependence_graph(result.table.pruning.correlation, threshold).edges,
-        key=lambda pair: -abs(correlation[pair]),
-    )
+    graph = dependence_graph(result.table.pruning.correlation, threshold)
+    pairs = sorted(graph.edges, key=lambda pair: -abs(correlation[pair]))
     if not pairs:
         return None
     kept = set(result.kept_lfs.tolist())

@@ -200,10 +200,8 @@ def _count(
             got=f"{votes.n_lfs} labelling functions and {n_classes} classes",
             do="Drop some labelling functions, or use curate in memory.",
         )
-    spans = [
-        (start, min(start + _TASK_ROWS, votes.n_rows))
-        for start in range(0, votes.n_rows, _TASK_ROWS)
-    ]
+    n = votes.n_rows
+    spans = [(start, min(start + _TASK_ROWS, n)) for start in range(0, n, _TASK_ROWS)]
     executor = Executor(workers=workers, cluster=cluster)
     shared = {"votes": votes, "n_classes": n_classes}
     keys, counts = np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -264,13 +262,10 @@ def _write(votes: VoteSource, keys: IntArray, result: StreamedCuration) -> None:
         }
         for _, block in track(votes.blocks(k, 0, n), "labelling", total=-(-n // BLOCK_ROWS)):
             pattern = lookup.find(block)
-            found: dict[str, AnyArray] = {
-                "pattern": pattern,
-                "label": result.table.labels[pattern],
-                "dataset": place.next_block(pattern),
-            }
-            for name, values in found.items():
-                files[name].write(values.astype(columns[name]).tobytes())
+            own = result.table.labels[pattern]
+            found: tuple[AnyArray, ...] = (pattern, own, place.next_block(pattern))
+            for (name, dtype), values in zip(columns.items(), found, strict=True):
+                files[name].write(values.astype(dtype).tobytes())
 
 
 @contextlib.contextmanager

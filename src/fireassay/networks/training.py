@@ -138,10 +138,8 @@ def _tensors(X: ArrayLike, y: ArrayLike) -> tuple[torch.Tensor, torch.Tensor]:
         raise DataError(
             "y must be class indices 0 … k−1.", got=f"dtype {labels.dtype}, shape {labels.shape}"
         )
-    return (
-        torch.from_numpy(np.ascontiguousarray(features, dtype=np.float32)),
-        torch.from_numpy(labels.astype(np.int64)),
-    )
+    inputs = torch.from_numpy(np.ascontiguousarray(features, dtype=np.float32))
+    return inputs, torch.from_numpy(labels.astype(np.int64))
 
 
 class Adam:

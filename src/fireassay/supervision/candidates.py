@@ -118,11 +118,8 @@ def score_sets(
     blocks_of = [(name, start) for name in rows for start in range(0, len(rows[name]), BLOCK_ROWS)]
     used = [i for i, group in enumerate(active) if group]
     tasks = [{"group": i, "set": name, "start": start} for i in used for name, start in blocks_of]
-    shared = {
-        "readers": [group[0].reader for group in groups],
-        "supervisors": [[e.supervisor for e in group] for group in active],
-        "rows": dict(rows),
-    }
+    shared = {"readers": [group[0].reader for group in groups], "rows": dict(rows)}
+    shared["supervisors"] = [[e.supervisor for e in group] for group in active]
     blocks: list[_Block] = executor.map(_score_block, tasks, shared, name="score sets")
     parts: dict[str, dict[str, list[FloatArray]]] = {name: {} for name in rows}
     by_name = {e.name: e for e in candidates}
@@ -189,12 +186,8 @@ def _mark_missing(group: list[Candidate], X: AnyArray) -> None:
 def _fit(active: list[Candidate], X: AnyArray, y: IntArray | None, executor: Executor) -> None:
     if not active:
         return
-    needs = {n for e in active for n in e.supervisor.fit_needs}
-    shared = {
-        "supervisors": [e.supervisor for e in active],
-        "reading": active[0].reader.read(X, needs),
-        "labels": y,
-    }
+    reading = active[0].reader.read(X, {n for e in active for n in e.supervisor.fit_needs})
+    shared = {"supervisors": [e.supervisor for e in active], "reading": reading, "labels": y}
     found = executor.map(_fit_one, range(len(active)), shared, name="fit supervisors")
     for candidate, (fitted, failure) in zip(active, found, strict=True):
         if failure:

@@ -130,11 +130,8 @@ def compare(
     targets = None if y_train is None else check_class_indices(y_train, classes, n=len(X))
     queries_before = reader.queries
     candidates = candidates_of(supervisors, reader, seed)
-    predictions = {
-        name: reader.read(part, ("probabilities",)).predictions
-        for name, part in rows.items()
-        if name in (labels or {})
-    }
+    labelled = {name: part for name, part in rows.items() if name in (labels or {})}
+    predictions = {s: reader.read(X, ("probabilities",)).predictions for s, X in labelled.items()}
     fit_candidates(candidates, X, targets, executor, keeping)
     here = reader.queries - queries_before
     scores, sent = score_sets(candidates, rows, executor, keeping)
@@ -213,11 +210,8 @@ def _checked_sets(
     if calibration is None and len(rows[NOMINAL]) > 1:
         first = _calibration_rows(len(rows[NOMINAL]), numbers, seed)
         evaluated = np.flatnonzero(~first)
-        rows = {
-            NOMINAL: rows[NOMINAL][~first],
-            CALIBRATION: rows[NOMINAL][first],
-            **{name: X for name, X in rows.items() if name != NOMINAL},
-        }
+        whole = rows.pop(NOMINAL)
+        rows = {NOMINAL: whole[~first], CALIBRATION: whole[first], **rows}
         if numbers is not None:
             own = numbers[NOMINAL]
             numbers |= {NOMINAL: own[~first], CALIBRATION: own[first]}
@@ -236,12 +230,9 @@ def _calibration_rows(n: int, numbers: Mapping[str, IntArray] | None, seed: int)
 def _rules(
     scores: Scores, false_alarm: float, confidence: float, numbers: Mapping[str, IntArray] | None
 ) -> tuple[dict[str, AlarmRule], str]:
-    own = None if numbers is None else numbers.get(CALIBRATION)
+    own, known = None if numbers is None else numbers.get(CALIBRATION), scores.get(CALIBRATION, {})
     try:
-        found = {
-            name: alarm_rule(values, false_alarm, confidence, own)
-            for name, values in scores.get(CALIBRATION, {}).items()
-        }
+        found = {s: alarm_rule(v, false_alarm, confidence, own) for s, v in known.items()}
     except NotEnoughEvidenceError as failure:
         return {}, str(failure)
     return found, "" if found else "one nominal row cannot be split"

@@ -193,7 +193,8 @@ def detection_table(
                 together = fields[set_name].intervals[candidate.name]
                 row |= {"simultaneous_low": together.low, "simultaneous_high": together.high}
                 row["worse"] = fields[set_name].worse[candidate.name]
-                row["cost"] = _microseconds(candidate, len(scores[NOMINAL][candidate.name]))
+                seconds = candidate.read_seconds + candidate.own_seconds
+                row["cost"] = 1e6 * seconds / len(scores[NOMINAL][candidate.name])
                 row["memory_kib"] = _kibibytes(candidate.supervisor.state_)
                 if "ensemble" in candidate.supervisor.needs and "adversarial" in set_name:
                     row["note"] = "transfer"
@@ -294,11 +295,6 @@ def _numbers(
             row[number] = estimate.value
             row |= {f"{number}_low": estimate.low, f"{number}_high": estimate.high}
     return row
-
-
-def _microseconds(candidate: Candidate, n: int) -> float:
-    """Per input: the passes through the model that a supervisor needs, and its own."""
-    return 1e6 * (candidate.read_seconds + candidate.own_seconds) / n
 
 
 def _kibibytes(state: Any) -> float:

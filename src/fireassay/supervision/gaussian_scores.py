@@ -223,9 +223,6 @@ def nearest_class_distance(state: dict[str, Any], features: FloatArray) -> Float
 
 
 def _nearest_class_graph(g: GraphBuilder, state: dict[str, Any]) -> str:
-    features = g.input("features")
-    distances = [
-        g.squared_distance(g.minus(features, g.constant(mean)), state["shared"])
-        for mean in state["means"]
-    ]
-    return g.op("Min", *distances)
+    features, shared = g.input("features"), state["shared"]
+    centred = (g.minus(features, g.constant(mean)) for mean in state["means"])
+    return g.op("Min", *(g.squared_distance(rows, shared) for rows in centred))

@@ -146,10 +146,8 @@ class TorchHidden(Hidden):
 
             return hook
 
-        hooks: list[Any] = [
-            self.module.register_forward_pre_hook(begin),
-            self.module.register_forward_hook(end),
-        ]
+        first, last = self.module.register_forward_pre_hook, self.module.register_forward_hook
+        hooks: list[Any] = [first(begin), last(end)]
         if self.head_name is not None:
             hooks.append(self.names[self.head_name].register_forward_pre_hook(head_input))
         hooks += [self.names[name].register_forward_hook(keep(name)) for name in outputs]

@@ -80,17 +80,14 @@ class DawidSkene:
             steps += 1
             weighted = posterior * counts
             totals = weighted.sum(axis=0)
-            prior = fixed if fixed is not None else self._learnt_prior(totals)
+            learnt = totals + self.smoothing
+            prior = learnt / learnt.sum() if fixed is None else fixed
             joint = np.asarray(hot.T @ weighted).reshape(-1, k, k)
             confusion = self._confusion(joint, totals, votes, prior, one_sided)
             updated = _posterior(hot, confusion, prior, one_sided)
             converged = bool(np.abs(updated - posterior).max() <= self.tolerance)
             posterior = updated
         return FittedDawidSkene(confusion, prior, one_sided, steps, converged)
-
-    def _learnt_prior(self, totals: FloatArray) -> FloatArray:
-        weight = totals + self.smoothing
-        return np.asarray(weight / weight.sum())
 
     def _confusion(
         self,
