@@ -203,8 +203,8 @@ class MixedSet:
 def mix(X: ArrayLike, y: ArrayLike, amb: AmbiguousSet, seed: int = 0) -> MixedSet:
     """Mix nominal training rows with an ambiguous set (drawn with ``split="train"``).
 
-    Models trained on the mixture know ambiguous inputs, so that what is left of their uncertainty
-    comes from the ambiguity, not from novelty (the paper's "mixed-ambiguous" training).
+    Models trained on the mixture know ambiguous inputs: the uncertainty that is left comes from
+    ambiguity, not from novelty (the paper's "mixed-ambiguous" training).
 
     Args:
         X, y: Nominal training rows and their labels.
@@ -214,7 +214,6 @@ def mix(X: ArrayLike, y: ArrayLike, amb: AmbiguousSet, seed: int = 0) -> MixedSe
     Raises:
         DataError: If the shapes differ, or y has a class that the set does not know.
 
-    >>> import numpy as np
     >>> from fireassay.data import digits
     >>> from fireassay.ambiguity import AmbiguityGenerator
     >>> data = digits()

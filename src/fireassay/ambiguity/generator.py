@@ -34,9 +34,9 @@ _HELD_OUT_MOST = 500
 class AmbiguityGenerator:
     """Generates inputs that belong to two classes at once, with probabilistic labels.
 
-    For every pair of classes, adversarial autoencoders are trained that put the two classes on
-    two sides of a plane; what their decoders make of the points in between shows both. No model
-    under test takes part, unless ``pairs="confused"`` asks for its confusions.
+    For every pair, adversarial autoencoders put the two classes on two sides of a plane; what their
+    decoders make of the points in between shows both. No model under test takes part, unless
+    ``pairs="confused"`` asks for its confusions.
 
     Args:
         pairs: "all"; a list of pairs of class labels; or "confused": the pairs that ``model``
@@ -46,7 +46,6 @@ class AmbiguityGenerator:
         seed: Same seed, same data: same bytes on one machine.
         model: For ``pairs="confused"``: anything `as_classifier` takes.
 
-    >>> import numpy as np
     >>> from fireassay.data import digits
     >>> data = digits()
     >>> gen = AmbiguityGenerator(pairs=[(3, 8)], tries=1).fit(data.X, data.y)

@@ -24,8 +24,8 @@ class Preset:
         warm_up: First steps, in which the codes are pulled to the mean of their class instead of
             being made to fool the discriminator.
         aligned_styles: In the warm-up, the codes are also pulled to a height that says how far a
-            row is along the direction in which both classes vary most. Between two classes then lie
-            things of one style, not a slanted one over an upright one.
+            row is along the direction in which both classes vary most: between two classes then lie
+            things of one style.
         mismatch_negatives: Also teach the discriminator that a prior sample with the wrong label is
             fake.
         balanced: Each batch has equally many rows of both classes.
@@ -34,9 +34,7 @@ class Preset:
         decay: Let the steps fall to zero in the last two thirds of the training.
         code_noise, style_noise: Standard deviation of noise on the codes before they are decoded,
             along the line between the classes and across it. Between the classes the decoder then
-            learns a mixture of both, half and half in the middle, instead of whatever it happens to
-            make of points it never saw. Noise across that line would mix styles too, and wash the
-            images out.
+            learns a mixture of both. Noise across that line would mix styles and blur the images.
         beta1: Adam's first decay rate.
         dropout: Share of hidden units dropped while training.
         start_at_mean: Decoders begin with the mean of their pair, so that background is black from

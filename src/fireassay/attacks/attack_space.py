@@ -93,10 +93,10 @@ _EVERY_COLUMN = "*"
 class AttackSpace:
     """Columns with their kind, range and unit; rows on the attack's scale and back.
 
-    An attack moves on a scale of its own, on which a change of one is ``unit`` in every column, so
-    that one ``eps`` means the same everywhere. Real-valued attacks move the real columns alone;
-    `discrete` moves integers and categories, too. Every adversarial row is a valid row: fixed
-    columns and holes stay, integers are whole, categories are allowed values.
+    On the attack's scale a change of one is ``unit`` in every column, so that one ``eps`` means the
+    same everywhere. Real-valued attacks move the real columns alone; `discrete` moves integers and
+    categories, too. Every adversarial row is a valid row: fixed columns and holes stay, integers
+    are whole, categories are allowed values.
 
     Attributes:
         shape, dtype: Of a row as the model takes it.
@@ -157,8 +157,7 @@ class AttackSpace:
             bounds: The model's. With them ``eps`` is in the model's own numbers; without, a change
                 of one is what lies between the 5 % and the 95 % quantile of a column (its range
                 where that is zero), and of images the range of all pixels.
-            moving: Flags of the columns that may change at all; by default all that are not
-                constant.
+            moving: Flags of the columns that may change at all; by default all but constant ones.
             eps: The size that the attack will have; a column's own ``eps`` is turned into its unit.
 
         Raises:

@@ -32,11 +32,9 @@ class AttackedModel:
 
     Points are rows of an ``(m, d)`` array; ``rows`` says to which sample each of them belongs.
     Every question to the model goes through here, so that the counts are exact and the limit is
-    hard. `check` is the only way in which a sample can fall.
-
-    A model may withhold answers (a method ``withheld(probabilities)``): such an answer is no
-    failure, and counts as the class attacked. A model whose answers are random says by itself which
-    expected answers are failures (a method ``mostly_wrong(probabilities, goal)``).
+    hard. `check` is the only way in which a sample can fall. An answer that the model withholds
+    (``withheld(probabilities)``) is no failure and counts as the class attacked. A model whose
+    answers are random says which are failures (``mostly_wrong(probabilities, goal)``).
 
     Args:
         attack: Name of the attack, which names its random numbers and its result.
@@ -45,8 +43,7 @@ class AttackedModel:
         eps: If given, only points within this distance count.
         needs_gradients: Whether to refuse a model without them.
         norms: In which the attack can measure.
-        moves: ``"reals"``: of a model with an `AttackSpace`, real columns alone; ``"all"``:
-            integers and categories, too.
+        moves: Columns of an `AttackSpace`: ``"reals"``, or ``"all"`` (integers, categories, too).
 
     >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])
     >>> target = AttackedModel("a step right", half, [[0.4], [0.1]], [0, 0], norm="l2", seed=0)

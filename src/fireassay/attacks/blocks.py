@@ -37,15 +37,14 @@ def in_blocks(
     Args:
         attacks: Attacks by name, each as `make` returns it: ``{"pgd": make("pgd", eps=0.1)}``.
         model, X, y, mask: As in every attack.
-        block: Samples in a task. Blocks do not depend on the workers, and so neither does any
-            result.
+        block: Samples in a task, whatever the workers: no result depends on these.
         executor: Where the blocks run, with a store if they are to be journalled; or
         workers, cluster, progress: what to make one of, as in `fireassay.engine.Executor`.
         seed: Of every attack.
 
     Raises:
-        ParameterError: If several processes would share a model's query budget: each would count on
-            its own; or if a mask is given to an attack that takes none.
+        ParameterError: If several processes would share a model's query budget, or a mask is given
+            to an attack that takes none.
 
     >>> from fireassay.attacks import make
     >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])  # the boundary is at 0.5

@@ -43,11 +43,10 @@ def boundary(
         norm: ``"l2"``, the distance in which every step is nearer.
         seed: Of the random steps.
 
-    Brendel, Rauber and Bethge 2018. A step turns the line from the sample to the current point by a
-    random angle's worth of sideways motion and shortens it by the angle's cosine, so that the new
-    point lies on the half circle over that line; a refused step is tried once in the opposite
-    sense. The angle follows the rate of success, and part of a direction is the mean of those that
-    worked before. One query per step.
+    Brendel, Rauber and Bethge 2018. A step turns the line from the sample to the current point
+    sideways and shortens it by the angle's cosine: the new point lies on the half circle over that
+    line. A refused step is tried once in the opposite sense. The angle follows the rate of success,
+    and part of a direction is the mean of those that worked before. One query per step.
 
     >>> from fireassay import as_classifier
     >>> half = lambda X: np.column_stack([1 - X[:, 0], X[:, 0]])  # the boundary is at 0.5
@@ -155,20 +154,13 @@ def hopskipjump(
         X, y: Samples and their labels; without ``y`` the attack is away from the predicted class.
         norm: ``"l2"`` or ``"linf"``: the distance that is made small.
         max_queries: Hard limit of queries per sample, with start and every check in it.
-        pool: Inputs to start from: the nearest one with another predicted class. An array
-            (predicted once, see ``shared_queries``) or a pair (array, predicted labels). Without
-            it: noise.
+        pool: Inputs to start from, the nearest of another predicted class: an array (predicted
+            once, see ``shared_queries``) or a pair (array, predicted labels). Without it: noise.
         subspace: None: every direction, of images low frequencies more strongly. ``"features"``:
-            every direction alike. ``"dct"`` or an int: nothing but the lowest frequencies of
-            images.
-        eps: If given, a sample falls only when a misclassified point lies within this distance, and
-            its search ends there.
+            every direction alike. ``"dct"`` or an int: the lowest frequencies of images alone.
+        eps: If given, only points within this distance count; the first ends a sample's search.
         mask: Booleans, True for features that may change (False: categorical or fixed ones).
         seed: Of the random points.
-
-    Returns:
-        ``distance`` is inf where nothing was found and 0 where ``y`` shows the sample is wrong
-        already.
 
     Chen, Jordan and Wainwright 2020: the normal at a boundary point is estimated from decisions at
     random points around it. Where the start is noise, more noise is tried beside it, and the walk

@@ -33,8 +33,7 @@ class AttackRow:
 
     Attributes:
         name, function, summary: How people choose it, what runs, and what it does in a few words.
-        norms: In which it can measure; the checks that every attack must pass go through all of
-            them.
+        norms: In which it can measure.
         needs_gradients: Whether answers alone are not enough.
         needs_scores: Whether decisions alone are not enough: it compares probabilities or logits.
         fixed_size: Whether it goes to the whole size ``eps``, however near the boundary is.

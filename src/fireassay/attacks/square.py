@@ -39,8 +39,7 @@ def square(
         norm: ``"linf"`` or ``"l2"``.
         eps: Radius of the ball, > 0.
         max_queries: Hard limit of forward queries per sample; windows shrink over them.
-        first_share: Share of the pixels in the first windows, in (0, 1]; by default 0.8 (linf) or
-            0.1 (l2).
+        first_share: Share of pixels in the first windows, in (0, 1]; default 0.8 (linf), 0.1 (l2).
         seed: Of the windows.
 
     Andriushchenko et al. 2020. The loss is the lead of the attacked class in logits, where the

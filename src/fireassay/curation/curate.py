@@ -66,8 +66,7 @@ def curate(
         fit_votes: Votes to prune and fit on, when more samples are there than are to be ordered.
         labeler: The name of a label model (`fireassay.curation.LABELERS`), a labeler object, or
             class probabilities of shape (n, k).
-        prune: Labelling functions whose correlation is above this, in absolute value, are dependent
-            and one of them goes; None keeps all.
+        prune: Of two labelling functions that correlate more than this one goes; None keeps all.
         order_by: ``"lower_bound"`` of the interval, or the labeler's ``"confidence"``.
         interval: ``"posterior"``, or ``"paper"`` as the authors' program computes it.
         confidence: Nominal confidence of the interval, two-sided.
@@ -76,7 +75,7 @@ def curate(
         drop_silent: Drop labelling functions that never vote before pruning.
         seed: Same seed, same result.
         prune_by: ``"votes"``: correlation of the raw votes; ``"errors"``: of the errors under the
-            majority vote, which does not punish two labelling functions for both being right.
+            majority vote, which lets two labelling functions both be right.
         effective_votes: Count dependent votes as fewer in the interval.
         names: Names of the labelling functions; a frame's columns by default.
 

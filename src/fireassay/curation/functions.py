@@ -65,8 +65,8 @@ def labelling_function(
     """Make a labelling function of a plain function, with or without arguments.
 
     Args:
-        function: Takes a sample (a row of an array, a row of a data frame, a time-series window, a
-            text …) and returns a class 0, 1, … or -1 to abstain.
+        function: Takes a sample (a row of an array or a data frame, a time-series window, a text …)
+            and returns a class 0, 1, … or -1 to abstain.
         name: The function's own name by default.
         meaning: The first line of the function's docstring by default.
         batch: The function takes a block of samples and returns as many votes. Each sample must be
@@ -130,14 +130,13 @@ def apply(
 
     Args:
         lfs: Labelling functions, or plain functions.
-        X: Samples: an array (each function sees ``X[i]``, e.g. a row or a window), a data frame (it
-            sees a row as a Series), a `DataSet`, `Windows` of time series, or any sequence.
+        X: An array (each function sees ``X[i]``), a data frame (a row as a Series), a `DataSet`,
+            `Windows` of time series, or any sequence of samples.
         n_classes: If given, votes above ``n_classes - 1`` are an error.
         workers: Processes or threads to use.
         backend: ``"processes"`` or ``"threads"``.
         cluster: Address of a Dask scheduler, or a client; instead of ``workers``.
-        progress: None shows a bar on a terminal, False never; a function gets ``(done, total)``
-            blocks.
+        progress: None: a bar on a terminal; False: none; a function gets ``(done, total)`` blocks.
 
     Returns:
         ndarray: int8 (int16 with more than 127 classes).

@@ -31,8 +31,7 @@ class IntervalCoverage(Result):
     Attributes:
         covered: Share of samples whose true P(label is right | votes) is inside; 95 % interval.
         nominal: What a confidence interval would have to reach.
-        is_confidence_interval: Whether it does; if not, the interval is a score to order by and
-            nothing else.
+        is_confidence_interval: Whether it does; if not, the interval is a score to order by.
         by_votes: The same for each number of votes.
     """
 
@@ -68,12 +67,10 @@ def simulated_coverage(
 ) -> IntervalCoverage:
     """Draw independent votes with known accuracies, curate them, and count.
 
-    The truth is exact: with independent labelling functions of known accuracy, P(Y | votes) is
-    naive Bayes with the true numbers.
+    The truth is exact: P(Y | votes) is then naive Bayes with the true numbers.
 
     Args:
-        accuracies, coverage: Of the labelling functions: how often a vote is right, and how often
-            there is one.
+        accuracies, coverage: How often a labelling function's vote is right, and there is one.
         n, n_classes: How many samples of how many classes to draw.
         labeler, interval, confidence, seed: As for `curate`.
 

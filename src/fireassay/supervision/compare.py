@@ -76,9 +76,8 @@ def compare(
         X_train, y_train: The rows the model was trained on; supervisors are fitted to them.
         nominal: Rows like those the model will mostly meet, not among the training rows.
         sets: Rows of each kind of trouble by name, e.g. ``{"ambiguous": A, "invalid": B}``. A set
-            whose name starts with "control" is shown but takes no part in recommendations: it holds
-            harmless rows of the same making (e.g. the control rows of an ambiguity generator), and
-            a supervisor that flags it reacts to the making.
+            whose name starts with "control" takes no part in recommendations: it holds harmless
+            rows of the same making, and a supervisor that flags it reacts to the making.
         supervisors: ``"all"``, or names and `Supervisor` objects.
         calibration: Nominal rows for the thresholds. Default: half of ``nominal``, which then is
             used for nothing else.
@@ -86,19 +85,14 @@ def compare(
         kinds: Per set one name per row (a pair of classes, a corruption): adds AUROCs per kind.
         groups: Which rows belong together (a patient, a video), by set name, ``"nominal"`` and
             ``"calibration"``; one label means one group in all sets. Intervals and thresholds then
-            count groups, and no group is on both sides of a split. Rows of sets that are not named
-            stand for themselves.
+            count groups, and no split cuts a group. Rows of other sets stand for themselves.
         confirm: Share of the rows, in (0, 1), on which to report; the supervisor is then chosen on
             the others. By default all rows serve for both, and the intervals of what was chosen
             hold for all supervisors and sets at once.
-        members, train, n_members: An ensemble, or the recipe ``(X, y, seed) -> model`` to train
-            one.
-        n_samples: Dropout samples.
-        layer: As in `Supervisor`.
-        false_alarm, confidence: The promise of each supervisor's threshold; ``confidence`` is also
-            that of all intervals.
-        workers, cluster: As in `Executor`: members are trained, supervisors fitted, blocks of rows
-            scored and numbers computed side by side. The numbers do not depend on it.
+        members, train, n_members: An ensemble, or a recipe ``(X, y, seed) -> model`` to train one.
+        n_samples, layer: Dropout samples; the layer as in `Supervisor`.
+        false_alarm, confidence: The promise of each threshold; all intervals have this confidence.
+        workers, cluster: As in `Executor`; the numbers do not depend on them.
         kept: A `ContentStore` that has what supervisors of the rows alone learnt and scored.
         seed: Of whatever is drawn: the split of ``nominal``, subsamples, training, bootstrap.
 
@@ -106,7 +100,6 @@ def compare(
         SupervisorComparison: ``frame()`` has a row per supervisor and set. What a model cannot
             supply, or what breaks, is in there too, with its reason.
 
-    >>> import numpy as np
     >>> def model(X):
     ...     return np.column_stack([1 - X[:, 0], X[:, 0]])
     >>> sure = np.linspace(0, 0.2, 400)[:, None]

@@ -189,9 +189,8 @@ def detection_metrics(
     first; its interval is that of a weighted sum of rare events. AUPR's is Boyd, Eng and Page's
     (2013) on the logit scale. FPR95's combines order statistics of the suspicious scores with
     Clopper and Pearson's share above the threshold (MOVER); below 72 suspicious rows (at 95 %) its
-    upper end is 1. With groups AUROC and AUPR have a
-    jackknife over groups on the logit scale, FPR95 takes both shares from
-    `statistics.group_mean`, and AURC counts groups as events.
+    upper end is 1. With groups AUROC and AUPR have a jackknife over groups on the logit scale,
+    FPR95 takes both shares from `statistics.group_mean`, and AURC counts groups as events.
 
     >>> found = detection_metrics([0.1, 0.2, 0.3, 0.6], [0.5, 0.8, 0.9])
     >>> round(found.auroc.value, 3), found.fpr95.value

@@ -78,8 +78,7 @@ def prioritise(
 
     Args:
         scores: Of a supervisor; higher is more suspicious.
-        wrong: Whether the model is wrong on each row, where known: gives the APFD with its
-            interval.
+        wrong: Whether the model is wrong on each row, where known: gives the APFD.
         ambiguity: Scores of ambiguity, e.g. softmax entropy. For ``purpose="testing"`` ambiguous
             rows move up: they are likely faults. For ``"active-learning"`` they move down: a row
             without one true label teaches a classifier little.

@@ -42,9 +42,8 @@ class Diagnosis(Result):
         action: What to do with the answer: give it, give it with its probabilities, ask a person,
             or (off distribution, and "invalid" is the only possible cause) refuse.
         ambiguity, distance: The two scores.
-        causes: Which causes the row may have, (n, number of causes): for rows of a calibrated kind,
-            that kind is in the set with the promised probability. A row without any cause is like
-            none.
+        causes: Which causes the row may have, (n, number of causes): a calibrated kind is among
+            those of its own rows with the promised probability. A row without any is like none.
         cause_names: Names of the columns of ``causes``.
     """
 
@@ -244,8 +243,6 @@ def leave_one_kind_out(
 ) -> LeftOut:
     """Evaluate a fitted `RootCause` with each kind calibrated, and with each kind unknown.
 
-    Rows are split: one part calibrates, the rest is judged.
-
     Returns:
         LeftOut: ``flagged`` is the share with any verdict but "fine" when the kind was left out;
             ``nominal_only`` the share whose set of causes is {nominal}: these would go unseen.
@@ -253,7 +250,7 @@ def leave_one_kind_out(
     Args:
         supervisor: Fitted; it is calibrated here.
         nominal, kinds: Nominal rows, and at least two kinds of trouble by name.
-        test_share: Share of the rows that are judged, in (0, 1).
+        test_share: Share of the rows that are judged, in (0, 1); the others calibrate.
 
     >>> rng = np.random.default_rng(0)
     >>> def model(X):

@@ -52,8 +52,7 @@ def alarm_rule(
     """A threshold whose true false-alarm rate is at most ``false_alarm``, with ``confidence``.
 
     Args:
-        nominal_scores: Scores of nominal rows, used neither for fitting nor for choosing the
-            supervisor.
+        nominal_scores: Of nominal rows, used neither for fitting nor for choosing the supervisor.
         false_alarm, confidence: In (0, 1).
         groups: For each row the patient or device it belongs to: the promise is then about rows of
             groups drawn like these (`statistics.group_mean`).
@@ -62,10 +61,9 @@ def alarm_rule(
         NotEnoughEvidenceError: If even the largest of so few scores cannot make the promise.
 
     The threshold is the order statistic s_(n−k) with the largest k for which
-    P(Bin(n, false_alarm) <= k) <= 1 − confidence. More than ``false_alarm`` of the nominal
-    distribution lies above s_(n−k) only if at most k of n draws fell into its upper tail of that
-    size. This holds for every distribution of scores, with ties as well. The threshold lies a
-    billionth above it: the last bits of a score depend on how many rows were scored with it.
+    P(Bin(n, false_alarm) <= k) <= 1 − confidence. This holds for every distribution of scores, with
+    ties as well. The threshold lies a billionth above s_(n−k): the last bits of a score depend on
+    how many rows were scored with it.
 
     >>> round(alarm_rule(range(59)).threshold, 6)
     58.0
@@ -142,8 +140,7 @@ class Supervisor(ABC):
 
     Args:
         layer: Name of the layer to read where activations are needed; default: the input of the
-            last linear layer. ``"inputs"`` takes the flattened inputs themselves, which any model
-            has.
+            last linear layer. ``"inputs"``: the flattened inputs, which any model has.
         seed: Of whatever is drawn: subsamples, dropout masks, training.
     """
 
@@ -243,10 +240,8 @@ class Supervisor(ABC):
     ) -> float:
         """The score above which to raise an alarm, so that false alarms stay rare for sure.
 
-        With the given confidence (over the draw of the nominal rows), at most a share
-        ``false_alarm`` of all nominal inputs scores above it. The rows must be nominal, and used
-        neither for fitting nor for choosing this supervisor. The rule is kept in ``rule_``.
-        ``groups`` says which rows belong together (see `alarm_rule`).
+        With the given confidence, at most a share ``false_alarm`` of all nominal inputs scores
+        above it (see `alarm_rule`). The rule is kept in ``rule_``.
 
         Raises:
             NotEnoughEvidenceError: For too few rows; at 5 % and 95 % at least 59 are needed.

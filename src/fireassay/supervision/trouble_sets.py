@@ -156,9 +156,8 @@ def adversarial_set(
         max_epsilon, steps: Largest perturbation tried, and bisection steps: epsilon is exact to
             ``max_epsilon / 2**steps``.
         min_confidence: If given, each success is pushed on, within ``max_epsilon``, until the model
-            gives its wrong answer with at least this probability; rows that do not get there are
-            left out. Minimal perturbations sit on the decision boundary and so flatter softmax
-            scores; these do not.
+            gives its wrong answer with at least this probability; other rows are left out. Minimal
+            perturbations sit on the decision boundary and so flatter softmax scores.
         seed: Of the random starts.
 
     Raises:

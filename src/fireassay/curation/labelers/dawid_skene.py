@@ -23,15 +23,13 @@ class DawidSkene:
 
     Args:
         one_coin: One number per labelling function, how often its votes are right, with errors
-            spread evenly over the other classes; needs far fewer votes than full confusion
-            matrices.
+            spread evenly over the other classes; needs far fewer votes.
         smoothing: Strength of the prior in pseudo-samples per class (maximum a posteriori); towards
             0 this is the classical maximum-likelihood model.
         trust: The share of right votes the prior stands for. It keeps a labelling function that
             hardly votes near a plausible value, and the classes from changing names.
         class_balance: A fixed prior of the classes; None learns it with the rest.
-        max_steps, tolerance: The iteration stops when no posterior moves by more than the
-            tolerance.
+        max_steps, tolerance: The iteration stops when no posterior moves by more than that.
 
     >>> from fireassay.curation import curate
     >>> votes = [[0, 0, 1]] * 6 + [[1, 1, 0]] * 6  # the third is always wrong

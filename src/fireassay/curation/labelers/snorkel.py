@@ -58,11 +58,9 @@ class Snorkel:
         check_real(self.precision, "precision", low=0.0, high=1.0)
 
     def fit(self, patterns: VotePatterns, seed: int = 0) -> FittedSnorkel:
-        """Learn P(vote | class) from the overlaps of the labelling functions.
-
-        With the moments ``O = LᵀL / n`` of the one-hot votes, the loss is
-        ``‖(O − μPμᵀ) off the blocks‖² + ‖μP1 − diag O‖²`` (Ratner et al. 2019).
-        """
+        """Learn P(vote | class) from the overlaps of the labelling functions."""
+        # With the moments O = LᵀL / n of the one-hot votes, the loss is
+        # ‖(O − μPμᵀ) off the blocks‖² + ‖μP1 − diag O‖² (Ratner et al. 2019).
         k, m = patterns.n_classes, patterns.votes.shape[1]
         prior = class_prior(self.class_balance, k)
         moments = vote_moments(patterns)

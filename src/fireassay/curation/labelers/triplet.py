@@ -18,8 +18,7 @@ class Triplet:
     """Error rates from how pairs of labelling functions go together; no iteration, no seed.
 
     Args:
-        min_overlap: With more than two classes, pairs that vote together on fewer samples are not
-            used.
+        min_overlap: With more than two classes, fewest samples on which a usable pair both votes.
         class_balance: Prior of the classes; uniform by default.
 
     *Two classes.* Let h_i say whether labelling function i votes v, and Δ_i be the difference of
