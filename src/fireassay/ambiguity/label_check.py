@@ -117,9 +117,8 @@ def check_soft_labels(
     from fireassay.ambiguity.stacked_networks import PairClassifiers
 
     inputs = principal_inputs(flat, _COMPONENTS, seed)
-    pairs = [
-        (amb.classes.index(first), amb.classes.index(second)) for first, second in amb.unique_pairs
-    ]
+    place = amb.classes.index
+    pairs = [(place(first), place(second)) for first, second in amb.unique_pairs]
     named = [(*pair, member) for pair in pairs for member in range(members)]
     drawing = [generator(seed, "calibration rows", *name) for name in named]
     both = zip(named, drawing, strict=True)

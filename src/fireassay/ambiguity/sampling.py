@@ -88,9 +88,8 @@ def draw_set(
     manifest: dict[str, Any],
 ) -> AmbiguousSet:
     """The ambiguous inputs that the manifest asks for, drawn from the given autoencoders."""
-    n, delta_max, split, weighted = (
-        manifest[name] for name in ("n", "delta_max", "split", "weighted")
-    )
+    asked = ("n", "delta_max", "split", "weighted")
+    n, delta_max, split, weighted = (manifest[name] for name in asked)
     key = (split, repr(delta_max), n, int(weighted))
     quotas = member_quotas([fitted.pairs[m] for m in members], n, generator(seed, "quota", *key))
     codes, images, second, origin = [], [], [], []

@@ -100,9 +100,8 @@ def principal_inputs(flat: Float32Array, components: int, seed: int) -> EncoderI
 
 def plain_inputs(flat: Float32Array) -> EncoderInputs:
     """The features as they are."""
-    return EncoderInputs(
-        np.zeros(flat.shape[1], dtype=np.float32), np.eye(flat.shape[1], dtype=np.float32)
-    )
+    width = flat.shape[1]
+    return EncoderInputs(np.zeros(width, dtype=np.float32), np.eye(width, dtype=np.float32))
 
 
 MOST_FEATURES = 1024

@@ -102,9 +102,8 @@ class PairBatches:
         self._side = [pair.side for pair in rows]
         self._generators = generators
         self._batch = preset.batch
-        self._passes = [
-            _passes(pair, preset, rng) for pair, rng in zip(rows, generators, strict=True)
-        ]
+        both = zip(rows, generators, strict=True)
+        self._passes = [_passes(pair, preset, rng) for pair, rng in both]
 
     def draw(self) -> tuple[IntArray, Float32Array, Float32Array]:
         """Rows ``[stack, batch]``, their sides, and standard normals ``[stack, batch, 4]``."""

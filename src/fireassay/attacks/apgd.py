@@ -78,9 +78,8 @@ def apgd(
         starts = min(restarts, others.shape[1], max(target.limit // _LEAST_STEPS, 1))
     steps = min(steps, max((target.limit - 1) // starts, 1))
     for start in range(starts):
-        standing = np.flatnonzero(
-            (target.status[rows] == NOT_FOUND) & (target.queries_left(rows) >= 1)
-        )
+        able = target.queries_left(rows) >= 1
+        standing = np.flatnonzero((target.status[rows] == NOT_FOUND) & able)
         rows, others = rows[standing], others[standing]
         generators = [generators[i] for i in standing]
         if not len(rows):

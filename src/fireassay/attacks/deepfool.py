@@ -83,11 +83,9 @@ def _search(target: AttackedModel, steps: int, n_classes: int, overshoot: float)
         if not len(rows):
             break
         logits, gradients = target.logit_gradients(points[rows], rows, columns[rows])
-        blocked = _blocked(target, points[rows])
+        held = _blocked(target, points[rows])
         moved = (points[rows].astype(np.float64) - target.original[rows]) / (1 + overshoot)
-        nearest, ranks = _to_nearest_boundary(
-            target.norm, logits, gradients, columns[rows], blocked
-        )
+        nearest, ranks = _to_nearest_boundary(target.norm, logits, gradients, columns[rows], held)
         ends = target.original[rows] + (1 + overshoot) * (moved + nearest)
         points[rows] = target.inside(ends, rows)
         wrong = target.check(points[rows], rows)
@@ -125,9 +123,8 @@ def _turned(target: AttackedModel, rows: Index, points: AnyArray) -> AnyArray:
     open_ = np.flatnonzero((size > 0) & (size < before))
     nearer = np.zeros(len(rows), dtype=np.bool_)
     for longer in _LONGER:
-        open_ = open_[
-            (target.queries_left(rows[open_]) >= 1) & (longer * size[open_] < before[open_])
-        ]
+        able = target.queries_left(rows[open_]) >= 1
+        open_ = open_[able & (longer * size[open_] < before[open_])]
         ends = samples[open_] + longer * size[open_, None] * unit[open_]
         proposals = target.inside(ends, rows[open_])
         wrong = target.check(proposals, rows[open_])
@@ -252,13 +249,12 @@ class _Search:
     def _step(self, rows: Index, step: int) -> Index:
         """One gradient step; returns the samples that have somewhere to go."""
         target = self.target
-        logits, slopes = target.score_gradient(
-            self.points[rows], rows, target.goal[rows, None], margin
-        )
+        goal = target.goal[rows, None]
+        logits, slopes = target.score_gradient(self.points[rows], rows, goal, margin)
         wrong = target.seems_wrong(logits, rows)
         away = target.distances(self.points[rows], rows)
         self._note(rows[wrong], away[wrong])
-        losses = -margin(logits, target.goal[rows, None])[0]
+        losses = -margin(logits, goal)[0]
         # Where the loss is flat there is no way on.
         steep = slopes.any(axis=1)
         rows, wrong, away, losses = rows[steep], wrong[steep], away[steep], losses[steep]
@@ -294,9 +290,8 @@ class _Search:
         shrunk = np.minimum(np.minimum(radius * (1.0 - change), radius - least), nearest)
         dual = np.maximum(length(slopes, _DUAL[self.target.norm]), 1e-12)
         linear = _BEYOND * (away + np.maximum(losses / dual, least))
-        grown = np.where(
-            np.isinf(nearest), linear, np.maximum(radius * (1.0 + change), radius + least)
-        )
+        more = np.maximum(radius * (1.0 + change), radius + least)
+        grown = np.where(np.isinf(nearest), linear, more)
         found = np.where(wrong, np.where(np.isinf(radius), away, shrunk), grown)
         if least:
             found = np.maximum(np.floor(found), 1.0)

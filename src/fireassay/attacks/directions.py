@@ -164,9 +164,8 @@ class Layout:
     def inside(self, corners: Grid, sides: tuple[int, int]) -> BoolArray:
         """Which features lie in each window and may change, ``(n, d)``."""
         rows, columns = self.row - corners[:, :1], self.column - corners[:, 1:]
-        return np.asarray(
-            (rows >= 0) & (rows < sides[0]) & (columns >= 0) & (columns < sides[1]) & self.free
-        )
+        inside = (rows >= 0) & (rows < sides[0]) & (columns >= 0) & (columns < sides[1])
+        return np.asarray(inside & self.free)
 
     def painted(self, corners: Grid, sides: tuple[int, int], pattern: FloatArray) -> FloatArray:
         """A pattern of this size laid on each window, zero elsewhere, ``(n, d)``."""
@@ -203,9 +202,8 @@ def hill(sides: tuple[int, int]) -> FloatArray:
 
 
 def _pyramid(height: int, width: int) -> FloatArray:
-    to_edge = [
-        np.minimum(np.arange(side), np.arange(side)[::-1]) for side in (height, width) if side > 1
-    ]
+    places = [np.arange(side) for side in (height, width) if side > 1]
+    to_edge = [np.minimum(place, place[::-1]) for place in places]
     if not to_edge:
         return np.ones((1, 1))
     rings = functools.reduce(np.minimum.outer, to_edge).reshape(height, width)

@@ -43,9 +43,8 @@ def _evolve_block(
     members = np.stack([rng.random((size, genes)) for rng in generators])
     leads = _leads(target, members, rows, build)
     while True:
-        kept = np.flatnonzero(
-            (target.status[rows] == NOT_FOUND) & (target.queries_left(rows) >= size)
-        )
+        able = target.queries_left(rows) >= size
+        kept = np.flatnonzero((target.status[rows] == NOT_FOUND) & able)
         rows, members, leads = rows[kept], members[kept], leads[kept]
         generators = [generators[i] for i in kept]
         if not len(rows):

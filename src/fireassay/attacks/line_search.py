@@ -51,9 +51,8 @@ def _bisect(
     best = points.copy()
     right_at = np.zeros(len(rows))
     for step in range(_MOST_ROUNDS):
-        open_ = np.flatnonzero(
-            (wrong_at - right_at > tolerance * wrong_at) & (target.queries_left(rows) >= 1)
-        )
+        wide = wrong_at - right_at > tolerance * wrong_at
+        open_ = np.flatnonzero(wide & (target.queries_left(rows) >= 1))
         if not len(open_):
             break
         share = first if step == 0 else 0.5
@@ -153,9 +152,8 @@ def nearest_of(
     for _ in range(_MOST_ROUNDS):
         width = race.wrong_at - race.right_at
         race.alive &= (width > _ENOUGH * race.wrong_at)[:, None] | race.first_alive()
-        open_ = np.flatnonzero(
-            (width > tolerance * race.wrong_at) & (target.queries_left(rows) >= 1)
-        )
+        wide = width > tolerance * race.wrong_at
+        open_ = np.flatnonzero(wide & (target.queries_left(rows) >= 1))
         if not len(open_):
             break
         middle = (race.right_at + race.wrong_at) / 2

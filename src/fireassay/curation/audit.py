@@ -221,9 +221,8 @@ class AuditPlan(Result):
 
     def frame(self) -> pd.DataFrame:
         """The assumption, ring by ring."""
-        return pd.DataFrame(
-            {"ring": np.arange(1, len(self.assumed) + 1), "assumed_accuracy": self.assumed}
-        )
+        rings = np.arange(1, len(self.assumed) + 1)
+        return pd.DataFrame({"ring": rings, "assumed_accuracy": self.assumed})
 
     def summary(self) -> str:
         """What to buy, and the chance that it is enough."""

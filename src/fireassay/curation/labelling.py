@@ -205,9 +205,8 @@ def label_intervals(
     voted = n > 0
     if voted.any():
         # Equal (n, s) pairs share one beta quantile, which is the costly step.
-        pairs, where = np.unique(
-            np.column_stack([n[voted], successes[voted]]), axis=0, return_inverse=True
-        )
+        both = np.column_stack([n[voted], successes[voted]])
+        pairs, where = np.unique(both, axis=0, return_inverse=True)
         bounds = clopper_pearson(pairs[:, 1], pairs[:, 0], confidence)
         low[voted], high[voted] = (np.asarray(bound)[where.ravel()] for bound in bounds)
     return low, high

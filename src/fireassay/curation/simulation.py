@@ -86,9 +86,8 @@ def simulated_coverage(
     )
     posterior = truth.posterior(result.patterns.votes)
     true_confidence = np.take_along_axis(posterior, result.table.labels[:, None], axis=1)[:, 0]
-    inside = (true_confidence >= result.table.lower - 1e-9) & (
-        true_confidence <= result.table.upper + 1e-9
-    )
+    inside = true_confidence >= result.table.lower - 1e-9
+    inside &= true_confidence <= result.table.upper + 1e-9
     n_rows = result.patterns.counts
     frame = pd.DataFrame({"votes": result.table.n_votes, "n": n_rows, "hits": n_rows * inside})
     by_votes = frame.groupby("votes", as_index=False)[["n", "hits"]].sum()

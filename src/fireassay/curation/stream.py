@@ -178,9 +178,8 @@ def curate_stream(
     )  # fmt: skip
     votes = open_votes(source)
     keys, counts = _count(votes, n_classes, workers, cluster)
-    patterns = VotePatterns(
-        key_votes(keys, n_classes, votes.n_lfs), counts, np.zeros(0, np.int32), n_classes
-    )
+    distinct = key_votes(keys, n_classes, votes.n_lfs)
+    patterns = VotePatterns(distinct, counts, np.zeros(0, np.int32), n_classes)
     table = label_patterns(patterns, patterns, chosen, settings)
     Path(output).mkdir(parents=True, exist_ok=True)
     sizes, warnings = dataset_sizes(votes.n_rows, n_sets), careful(patterns, table, settings)

@@ -211,9 +211,8 @@ def detection_metrics(
         aurc = error_kept(scores, errors, confidence, who)
     once = np.ones((1, len(scores)))
     aupr = _logit_interval(float(curve.aupr(once)[0]), int(marks.sum()), len(scores), confidence)
-    fpr95 = _fpr95_interval(
-        float(curve.fpr95(once)[0]), np.sort(scores[marks]), scores[~marks], confidence
-    )
+    caught = np.sort(scores[marks])
+    fpr95 = _fpr95_interval(float(curve.fpr95(once)[0]), caught, scores[~marks], confidence)
     if who is None:
         return DetectionMetrics(auroc, aupr, fpr95, aurc)
     own = clustered_auc(scores, marks, who, confidence)

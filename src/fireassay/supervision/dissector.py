@@ -95,9 +95,8 @@ def _probe(activations: FloatArray, labels: IntArray, n_classes: int) -> dict[st
     centre = activations.mean(axis=0)
     spread = activations.std(axis=0)
     scale = np.where(spread > 1e-8, spread, 1.0)
-    fitted = LogisticRegression(C=0.1, tol=1e-3, max_iter=2000).fit(
-        (activations - centre) / scale, labels
-    )
+    regression = LogisticRegression(C=0.1, tol=1e-3, max_iter=2000)
+    fitted = regression.fit((activations - centre) / scale, labels)
     weights, bias = np.zeros((n_classes, activations.shape[1])), np.full(n_classes, -np.inf)
     if len(fitted.classes_) == 2:
         # One row of coefficients is the log-odds of the second class.

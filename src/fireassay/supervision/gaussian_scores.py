@@ -183,10 +183,8 @@ class GmmDensity(Supervisor):
 
     def _score(self, reading: Reading) -> FloatArray:
         logs = [g.log_density(reading.features) for g in self.state_["gaussians"]]
-        scores: FloatArray = -special.logsumexp(
-            np.stack(logs, axis=1) + self.state_["log_weights"], axis=1
-        )
-        return scores
+        weighted = np.stack(logs, axis=1) + self.state_["log_weights"]
+        return np.asarray(-special.logsumexp(weighted, axis=1))
 
     def _graph(self, g: GraphBuilder) -> str:
         logs = []

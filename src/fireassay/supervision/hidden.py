@@ -46,9 +46,8 @@ def check_head(logits: FloatArray, probabilities: FloatArray, head: str) -> None
 
 def is_network(estimator: Any) -> bool:
     """Whether an estimator is an MLPClassifier, alone or at the end of a pipeline."""
-    return type(_last(estimator)).__name__ == "MLPClassifier" and hasattr(
-        _last(estimator), "coefs_"
-    )
+    last = _last(estimator)
+    return type(last).__name__ == "MLPClassifier" and hasattr(last, "coefs_")
 
 
 class SklearnHidden(Hidden):

@@ -79,9 +79,8 @@ def names() -> tuple[str, ...]:
 
 def without_inputs() -> tuple[str, ...]:
     """Supervisors that read no raw inputs, so that they can watch tables and texts."""
-    return tuple(
-        name for name, row in SUPERVISORS.items() if "inputs" not in (*row.needs, *row.fit_needs)
-    )
+    every = SUPERVISORS.items()
+    return tuple(n for n, row in every if "inputs" not in (*row.needs, *row.fit_needs))
 
 
 def make(name: str, **parameters: Any) -> Supervisor:

@@ -246,9 +246,8 @@ class Supervisor(ABC):
         Raises:
             NotEnoughEvidenceError: For too few rows; at 5 % and 95 % at least 59 are needed.
         """
-        self.rule_: AlarmRule | None = alarm_rule(
-            self.score(X_nominal), false_alarm, confidence, groups
-        )
+        scores = self.score(X_nominal)
+        self.rule_: AlarmRule | None = alarm_rule(scores, false_alarm, confidence, groups)
         return self.rule_.threshold
 
     def attach(self, model: Any) -> Self:

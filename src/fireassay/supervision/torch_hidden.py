@@ -196,9 +196,8 @@ class TorchHidden(Hidden):
 
             return hook
 
-        hooks = [
-            part.register_forward_hook(thin(name, part)) for name, part in self.dropouts.items()
-        ]
+        parts = self.dropouts.items()
+        hooks = [part.register_forward_hook(thin(name, part)) for name, part in parts]
         try:
             with one_torch_thread():
                 yield

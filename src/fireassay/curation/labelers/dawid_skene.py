@@ -138,6 +138,5 @@ def _posterior(
     silent = np.where(one_sided[:, None], np.log(abstain), 0.0)
     # All abstentions counted first; a vote then replaces its abstention.
     evidence = np.log(confusion) - silent[:, None, :]
-    return normalised(
-        np.asarray(hot @ evidence.reshape(-1, k)) + silent.sum(axis=0) + np.log(prior)
-    )
+    voted = np.asarray(hot @ evidence.reshape(-1, k))
+    return normalised(voted + silent.sum(axis=0) + np.log(prior))

@@ -120,6 +120,5 @@ class FittedMajority:
 
 def vote_counts(votes: VoteArray, n_classes: int) -> FloatArray:
     """How many labelling functions vote for each class, shape (rows, n_classes)."""
-    return np.stack([(votes == label).sum(axis=1) for label in range(n_classes)], axis=1).astype(
-        np.float64
-    )
+    counts = [(votes == label).sum(axis=1) for label in range(n_classes)]
+    return np.stack(counts, axis=1).astype(np.float64)

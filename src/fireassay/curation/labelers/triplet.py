@@ -92,9 +92,8 @@ def _two_classes(patterns: VotePatterns, prior: FloatArray) -> FloatArray:
     covariance = (hot * counts[:, None]).T @ hot / n - np.outer(mean, mean)
     owner = np.tile(np.arange(m), 2)
     usable = (owner[:, None] != owner[None, :]) & (mean[:, None] > 0) & (mean[None, :] > 0)
-    size = _median_over_triplets(
-        covariance, usable, 1e-3 * np.sqrt(np.outer(*[mean * (1 - mean)] * 2))
-    )
+    smallest = 1e-3 * np.sqrt(np.outer(*[mean * (1 - mean)] * 2))
+    size = _median_over_triplets(covariance, usable, smallest)
     # A vote for class 1 should be likelier in class 1, a vote for class 0 less likely.
     hoped = np.repeat([-1.0, 1.0], m)
     signs = _signs(np.where(usable, covariance, 0.0), size, hoped)
