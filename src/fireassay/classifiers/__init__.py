@@ -5,41 +5,26 @@ from typing import TYPE_CHECKING
 from fireassay.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from fireassay.classifiers.adapt import as_classifier
-    from fireassay.classifiers.adapters import ADAPTERS, FILES, Adapter, ModelFile
-    from fireassay.classifiers.backends.maite import MaiteArrays, maite_arrays
-    from fireassay.classifiers.base import BaseClassifier
-    from fireassay.classifiers.blocks import BlockSizes
-    from fireassay.classifiers.coded import CodedClassifier
-    from fireassay.classifiers.decided import Decided
-    from fireassay.classifiers.probe import ProbeResult, probe
-    from fireassay.classifiers.protocol import ActivationClassifier, Classifier, GradientClassifier
-    from fireassay.classifiers.recorded import RecordedAnswers
-    from fireassay.classifiers.temperature import TemperatureScaled, calibrate
-    from fireassay.classifiers.wrapped import WrappedClassifier, numeric_view
-
-__all__ = [
-    "ADAPTERS",
-    "FILES",
-    "ActivationClassifier",
-    "Adapter",
-    "BaseClassifier",
-    "BlockSizes",
-    "Classifier",
-    "CodedClassifier",
-    "Decided",
-    "GradientClassifier",
-    "MaiteArrays",
-    "ModelFile",
-    "ProbeResult",
-    "RecordedAnswers",
-    "TemperatureScaled",
-    "WrappedClassifier",
-    "as_classifier",
-    "calibrate",
-    "maite_arrays",
-    "numeric_view",
-    "probe",
-]
+    from fireassay.classifiers.adapt import as_classifier as as_classifier
+    from fireassay.classifiers.adapters import ADAPTERS as ADAPTERS
+    from fireassay.classifiers.adapters import FILES as FILES
+    from fireassay.classifiers.adapters import Adapter as Adapter
+    from fireassay.classifiers.adapters import ModelFile as ModelFile
+    from fireassay.classifiers.backends.maite import MaiteArrays as MaiteArrays
+    from fireassay.classifiers.backends.maite import maite_arrays as maite_arrays
+    from fireassay.classifiers.base import BaseClassifier as BaseClassifier
+    from fireassay.classifiers.blocks import BlockSizes as BlockSizes
+    from fireassay.classifiers.coded import CodedClassifier as CodedClassifier
+    from fireassay.classifiers.decided import Decided as Decided
+    from fireassay.classifiers.probe import ProbeResult as ProbeResult
+    from fireassay.classifiers.probe import probe as probe
+    from fireassay.classifiers.protocol import ActivationClassifier as ActivationClassifier
+    from fireassay.classifiers.protocol import Classifier as Classifier
+    from fireassay.classifiers.protocol import GradientClassifier as GradientClassifier
+    from fireassay.classifiers.recorded import RecordedAnswers as RecordedAnswers
+    from fireassay.classifiers.temperature import TemperatureScaled as TemperatureScaled
+    from fireassay.classifiers.temperature import calibrate as calibrate
+    from fireassay.classifiers.wrapped import WrappedClassifier as WrappedClassifier
+    from fireassay.classifiers.wrapped import numeric_view as numeric_view
 
 lazy_names(__name__)
