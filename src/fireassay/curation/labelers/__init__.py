@@ -6,16 +6,14 @@ import numpy as np
 
 from fireassay.core.errors import ParameterError
 from fireassay.core.registry import Registry
-from fireassay.curation.labelers.dawid_skene import DawidSkene
-from fireassay.curation.labelers.labeler import (
-    FittedLabeler,
-    GivenProbabilities,
-    Labeler,
-    MajorityVote,
-    NamedLabeler,
-)
-from fireassay.curation.labelers.snorkel import Snorkel
-from fireassay.curation.labelers.triplet import Triplet
+from fireassay.curation.labelers.dawid_skene import DawidSkene as DawidSkene
+from fireassay.curation.labelers.labeler import FittedLabeler as FittedLabeler
+from fireassay.curation.labelers.labeler import GivenProbabilities as GivenProbabilities
+from fireassay.curation.labelers.labeler import Labeler as Labeler
+from fireassay.curation.labelers.labeler import MajorityVote as MajorityVote
+from fireassay.curation.labelers.labeler import NamedLabeler
+from fireassay.curation.labelers.snorkel import Snorkel as Snorkel
+from fireassay.curation.labelers.triplet import Triplet as Triplet
 
 LABELERS: Registry[NamedLabeler] = Registry(
     "labeler", [MajorityVote(), Snorkel(), DawidSkene(), DawidSkene(one_coin=True), Triplet()]
@@ -46,17 +44,3 @@ def label_model(labeler: Any, purpose: str) -> Labeler:
     if isinstance(chosen, GivenProbabilities):
         raise ParameterError(f"{purpose} needs a label model.", got="given probabilities")
     return chosen
-
-
-__all__ = [
-    "LABELERS",
-    "DawidSkene",
-    "FittedLabeler",
-    "GivenProbabilities",
-    "Labeler",
-    "MajorityVote",
-    "Snorkel",
-    "Triplet",
-    "as_labeler",
-    "label_model",
-]
