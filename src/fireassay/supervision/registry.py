@@ -8,62 +8,45 @@ from typing import Any
 from fireassay.core import codec
 from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.registry import Registry
+from fireassay.supervision import feature_scores, gaussian_scores, softmax_scores
 from fireassay.supervision.autoencoder import Autoencoder
 from fireassay.supervision.dissector import Dissector
 from fireassay.supervision.distance_scores import Dsa
-from fireassay.supervision.feature_scores import Ash, GradNorm, Knn, React, Scale, Vim
-from fireassay.supervision.gaussian_scores import GmmDensity, Mahalanobis, Mdsa, RelativeMahalanobis
 from fireassay.supervision.lsa import Lsa
-from fireassay.supervision.softmax_scores import (
-    DeepGini,
-    Energy,
-    EnsembleMeanSoftmax,
-    EnsembleMutualInformation,
-    EnsemblePredictiveEntropy,
-    Gen,
-    MaxLogit,
-    MaxSoftmax,
-    McDropoutMeanSoftmax,
-    McDropoutMutualInformation,
-    McDropoutPredictiveEntropy,
-    McDropoutVariationRatio,
-    Pcs,
-    SoftmaxEntropy,
-)
 from fireassay.supervision.supervisor import AlarmRule, Supervisor
 
 # A row is a class: its name, summary, needs, fit_needs, and its ONNX graph or why there is none.
 SUPERVISORS: Registry[type[Supervisor]] = Registry(
     "supervisor",
     (
-        MaxSoftmax,
-        Pcs,
-        SoftmaxEntropy,
-        DeepGini,
-        McDropoutVariationRatio,
-        McDropoutMeanSoftmax,
-        McDropoutMutualInformation,
-        McDropoutPredictiveEntropy,
-        EnsembleMeanSoftmax,
-        EnsembleMutualInformation,
-        EnsemblePredictiveEntropy,
+        softmax_scores.MaxSoftmax,
+        softmax_scores.Pcs,
+        softmax_scores.SoftmaxEntropy,
+        softmax_scores.DeepGini,
+        softmax_scores.McDropoutVariationRatio,
+        softmax_scores.McDropoutMeanSoftmax,
+        softmax_scores.McDropoutMutualInformation,
+        softmax_scores.McDropoutPredictiveEntropy,
+        softmax_scores.EnsembleMeanSoftmax,
+        softmax_scores.EnsembleMutualInformation,
+        softmax_scores.EnsemblePredictiveEntropy,
         Dissector,
         Dsa,
         Lsa,
-        Mdsa,
+        gaussian_scores.Mdsa,
         Autoencoder,
-        Energy,
-        MaxLogit,
-        Gen,
-        Knn,
-        Mahalanobis,
-        RelativeMahalanobis,
-        Vim,
-        React,
-        Ash,
-        Scale,
-        GradNorm,
-        GmmDensity,
+        softmax_scores.Energy,
+        softmax_scores.MaxLogit,
+        softmax_scores.Gen,
+        feature_scores.Knn,
+        gaussian_scores.Mahalanobis,
+        gaussian_scores.RelativeMahalanobis,
+        feature_scores.Vim,
+        feature_scores.React,
+        feature_scores.Ash,
+        feature_scores.Scale,
+        feature_scores.GradNorm,
+        gaussian_scores.GmmDensity,
     ),
 )
 
