@@ -7,14 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fireassay.attacks import inputs
 from fireassay.attacks.attack_space import AttackSpace
-from fireassay.attacks.inputs import (
-    bounds_of,
-    check_inside,
-    check_some_free,
-    checked_classifier,
-    checked_mask,
-)
 from fireassay.attacks.norms import NORMS, length, project
 from fireassay.attacks.result import ALREADY_WRONG, FOUND, NOT_FOUND, AttackResult
 from fireassay.classifiers.kept_answers import asking_anew
@@ -75,19 +69,19 @@ class AttackedModel:
             raise ParameterError(f"The 'norm' of {attack} must be {wanted}.", got=repr(norm))
         self.attack, self.norm = attack, norm
         self.seed = check_seed(seed)
-        self.model = checked_classifier(model, needs_gradients=needs_gradients)
+        self.model = inputs.checked_classifier(model, needs_gradients=needs_gradients)
         features = check_features(X)
         self.n, self.shape, self.dtype = len(features), features.shape[1:], features.dtype
         self.original = np.ascontiguousarray(features).reshape(self.n, -1)
         self.space: AttackSpace | None = getattr(self.model, "space", None)
-        self.mask = checked_mask(mask, self.shape)
-        self.low, self.high = bounds_of(self.model, self.dtype)
+        self.mask = inputs.checked_mask(mask, self.shape)
+        self.low, self.high = inputs.bounds_of(self.model, self.dtype)
         if self.space is None:
-            check_inside(self.original, self.low, self.high)
+            inputs.check_inside(self.original, self.low, self.high)
         else:
             self.low, self.high = (end.astype(self.dtype) for end in self.space.scaled_range())
             self.mask &= self.space.reals if moves == "reals" else self.space.moving
-            check_some_free(self.mask)
+            inputs.check_some_free(self.mask)
             self.stays = self.space.holes(self.original)
         self.free = np.flatnonzero(self.mask)
         limit = np.iinfo(np.int64).max

@@ -19,6 +19,7 @@ from fireassay.core.seeds import check_seed, generator
 from fireassay.core.validation import check_class_indices, check_features, check_real
 from fireassay.data import DataSet, copied_rows
 from fireassay.engine import Executor
+from fireassay.supervision import detection_table as tables
 from fireassay.supervision.candidates import (
     CALIBRATION,
     NOMINAL,
@@ -26,16 +27,6 @@ from fireassay.supervision.candidates import (
     candidates_of,
     fit_candidates,
     score_sets,
-)
-from fireassay.supervision.detection_table import (
-    auroc_points,
-    detection_table,
-    group_halves,
-    kind_table,
-    numbered_groups,
-    part_of,
-    recommendation,
-    split_for_choice,
 )
 from fireassay.supervision.reading import ModelReader
 from fireassay.supervision.registry import saved
@@ -132,16 +123,17 @@ def compare(
     wrong = _wrong(labels, predictions, classes, evaluated)
     reported, reported_groups, chosen_on = scores, numbers, None
     if confirm is not None and scores.get(NOMINAL):
-        choosing = split_for_choice(scores, confirm, numbers, seed)
+        choosing = tables.split_for_choice(scores, confirm, numbers, seed)
         others = {name: ~part for name, part in choosing.items()}
-        chosen_on, reported = auroc_points(part_of(scores, choosing)), part_of(scores, others)
+        chosen_on = tables.auroc_points(tables.part_of(scores, choosing))
+        reported = tables.part_of(scores, others)
         wrong = {name: marks[others[name]] for name, marks in wrong.items()}
         reported_groups = numbers and {name: numbers[name][part] for name, part in others.items()}
-    table = detection_table(
+    table = tables.detection_table(
         candidates, reported, wrong, rules, groups=reported_groups,
         confidence=confidence, executor=executor,
     )  # fmt: skip
-    recommended, pair, best = recommendation(table, chosen_on)
+    recommended, pair, best = tables.recommendation(table, chosen_on)
     fitted = next((c.supervisor for c in candidates if c.name == recommended), None)
     if fitted is not None:
         fitted.rule_ = rules.get(fitted.name)
@@ -149,7 +141,7 @@ def compare(
         table=table,
         scores=scores,
         rules=rules,
-        kind_table=kind_table(scores, kinds or {}, confidence, numbers),
+        kind_table=tables.kind_table(scores, kinds or {}, confidence, numbers),
         recommended=recommended,
         pair=pair,
         best=best,
@@ -199,7 +191,7 @@ def _checked_sets(
                 f"Rows of {name!r} must have the shape {shape} of the training rows.",
                 got=f"{X.shape[1:]}",
             )
-    numbers = numbered_groups(groups, {name: len(X) for name, X in rows.items()})
+    numbers = tables.numbered_groups(groups, {name: len(X) for name, X in rows.items()})
     if calibration is None and len(rows[NOMINAL]) > 1:
         first = _calibration_rows(len(rows[NOMINAL]), numbers, seed)
         evaluated = np.flatnonzero(~first)
@@ -214,7 +206,7 @@ def _checked_sets(
 def _calibration_rows(n: int, numbers: Mapping[str, IntArray] | None, seed: int) -> BoolArray:
     """Half of the nominal rows; whole groups where there are groups."""
     if numbers is not None:
-        return group_halves(numbers[NOMINAL], 0.5, seed, "calibration")
+        return tables.group_halves(numbers[NOMINAL], 0.5, seed, "calibration")
     first = np.zeros(n, dtype=np.bool_)
     first[generator(seed, "supervision", "calibration").permutation(n)[: n // 2]] = True
     return first
