@@ -9,7 +9,7 @@ from fireassay.assessment import initialise, read_config
 from fireassay.assessment.context import load_context, load_sets
 from fireassay.assessment.grouped_rows import hopeless
 from fireassay.assessment.sections import DataSection
-from fireassay.core import DataError
+from fireassay.core import AssumptionWarning, DataError
 from fireassay.core.groups import Groups
 from fireassay.data import load, split
 from fireassay.report.gates import Gate
@@ -153,3 +153,20 @@ def test_several_columns_and_some_rows_of_each_group(tmp_path):
     assert len(said) == 1
     assert "no result can pass: 3 groups" in said[0]
     assert "needs 72" in said[0]
+
+
+def test_other_rows_have_their_labels_in_the_column_of_the_test_rows_or_nowhere(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.normal(size=(40, 3)), columns=["a", "b", "c"])
+    rows["ward"] = ["x", "y"] * 20
+    rows["illness"] = ["no", "yes"] * 20
+    rows.to_csv(tmp_path / "test.csv", index=False)
+    rows.drop(columns="illness").to_csv(tmp_path / "field.csv", index=False)
+    section = DataSection(test="test.csv", operational="field.csv", ignore=["ward"])
+    with pytest.warns(AssumptionWarning, match="'illness' is taken as the label"):
+        sets = load_sets(section, tmp_path, ["a", "b", "c"])
+    assert sets["test"].label_column == "illness"
+    assert sets["operational"].y is None
+    section = DataSection(test="test.csv", operational="field.csv")
+    with pytest.warns(AssumptionWarning, match="'illness' is taken as the label"):
+        assert load_sets(section, tmp_path, ["a", "b", "c"])["operational"].y is None

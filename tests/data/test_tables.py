@@ -293,3 +293,9 @@ def test_a_column_that_the_model_takes_is_never_guessed_to_be_the_label(tmp_path
 def test_columns_that_are_not_there_are_named(tmp_path, given, words):
     with pytest.raises(DataError, match=words):
         load(written(tmp_path, "a,b,label\n1,2,x\n1,3,y\n"), **given)
+
+
+def test_a_column_of_slices_is_not_taken_for_the_label():
+    rows = FRAME.drop(columns="label")
+    rows["site"] = ["a", "b", "a", "b"]
+    assert from_frame(rows, slices=["site"]).y is None

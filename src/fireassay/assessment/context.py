@@ -273,7 +273,8 @@ def unused_columns(section: DataSection, folder: Path, test: DataSet) -> tuple[s
     path = unpacked(folder / section.test)
     if not is_table(path) or test.feature_names is None:
         return ()
-    named = {section.weight, section.id, section.label, section.split, *(section.ignore or ())}
+    label = section.label or test.label_column
+    named = {section.weight, section.id, label, section.split, *(section.ignore or ())}
     named |= set(group_columns(section))
     names = column_names(path, section.reading)
     left = [n for n in names if n not in named and n not in test.feature_names]
@@ -320,6 +321,8 @@ def _options(
 
 def _like(path: Path, section: DataSection, test: DataSet, **part: Any) -> DataSet:
     """Other rows, with the features of the test rows."""
+    # The labels of other rows are in the column that those of the test rows are in, or nowhere.
+    section = section.model_copy(update={"label": section.label or test.label_column})
     options = _options(section, path, test.feature_names if is_table(path) else None, other=True)
     if is_table(path):
         options["kind"] = "text" if test.rows.is_text else "table"

@@ -261,7 +261,7 @@ def initialise(
         "model": _model_values(
             found, handed, sets["test"], path=model, mean=mean, std=std, http=http
         ),
-        "data": section.model_dump(),
+        "data": section.model_dump() | {"label": section.label or sets["test"].label_column},
         "gates": {"accept": {"independent-rows": _VOUCHED}} if independent else {},
         "run": {
             "seed": seed or None,

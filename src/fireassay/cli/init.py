@@ -43,9 +43,7 @@ def init(
     size: tuple[int, int] | None = opt(
         None, "Height and width that images of several sizes are brought to."
     ),
-    slices: list[str] | None = opt(
-        None, "A column to show the accuracy of each value of (repeatable)."
-    ),
+    slices: list[str] | None = opt(None, "Column to slice by (repeatable).", "--slice", "--slices"),
     weight: str | None = opt(None, "The column of weights."),
     perturb: str | None = opt(None, "For texts: package.module:name of perturb(text, rng)."),
     kind: str | None = opt(

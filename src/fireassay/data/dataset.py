@@ -50,6 +50,7 @@ class DataSet:
         form: As in `Rows`; empty: decided here, once. ``why`` is the reason for it.
         shared: Columns of the file whose name says whose row it is, and whose values repeat.
         left_out: Rows of the file that are not here, ``(reason, count)``; not part of the content.
+        label_column: The column that the labels were read from; not part of the content.
 
     >>> data = DataSet([[0.0, 1.0], [2.0, 3.0]], ["cat", "dog"])
     >>> len(data), data.classes
@@ -72,6 +73,7 @@ class DataSet:
     why: str = ""
     shared: tuple[str, ...] = ()
     left_out: tuple[tuple[str, int], ...] = ()
+    label_column: str | None = None
 
     def __post_init__(self) -> None:
         X = _checked_rows(self.X, self.missing)

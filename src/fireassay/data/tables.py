@@ -137,7 +137,8 @@ def from_frame(
         refuse_parts(frame.drop(columns=[c for c in (*ignore, label) if c in frame]))
     others = _other_roles(frame, ignore, weight)
     known = columns if encoder is None else encoder.columns
-    label_name, id_name = column_roles(frame.drop(columns=others), label, id_column, group, known)
+    fixed = [*(known or ()), *slices]  # what is named for something else is not guessed
+    label_name, id_name = column_roles(frame.drop(columns=others), label, id_column, group, fixed)
     given = len(frame)
     if drop_unlabelled and label_name is not None:
         frame, line_of = _some(frame, np.flatnonzero(frame[label_name].notna()), line_of)
@@ -177,6 +178,7 @@ def from_frame(
         slices=sliced or None,
         shared=() if group is not None else _shared(frame, label_name),
         left_out=(("without a label", given - len(frame)),) if given > len(frame) else (),
+        label_column=label_name,
     )  # fmt: skip
 
 

@@ -6,8 +6,9 @@ from fireassay.core.measure import Measure
 
 SENTENCES: Final = {
     "worse": "Where the search looked, it is wrong {} times as often as its confidence says.",
-    "open": "Inconclusive: the search found {} times the errors its confidence announces; that can "
-    "be chance.",
+    "open": "Inconclusive: the search found {found} confident errors where {expected} were "
+    "expected; that can be chance.",
+    "fewer": "The search found {found} confident errors, no more than the {expected} expected.",
     "found": "The search found {} confident error{} where its confidence announces none.",
     "nothing": "The search found no confident error.",
 }

@@ -289,9 +289,17 @@ def _answer(
     name = "sdr" if announces and not math.isnan(estimates["sdr"].value) else "errors_found"
     measure = next(m for m in MEASURES if m.name == name)
     told = measure.told(estimates[name])
-    found, ratio = "nothing" if told == "0" else "found", "worse" if overconfident else "open"
-    which = ratio if name == "sdr" else found
-    text = SENTENCES[which].format(told, "" if told == "1" else "s")
+    if name == "errors_found":
+        which = "nothing" if told == "0" else "found"
+    elif overconfident:
+        which = "worse"
+    else:
+        which = "open" if estimates["sdr"].value > 1 else "fewer"
+    counts = {
+        "found": f"{estimates['errors_found'].value:.0f}",
+        "expected": f"{estimates['errors_expected'].value:.1f}",
+    }
+    text = SENTENCES[which].format(told, "" if told == "1" else "s", **counts)
     return {"answer": name, "sentence": text}
 
 
