@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import fireassay
 from fireassay import statistics
-from fireassay.assessment.qualification import KNOWN_LIMITS, self_test
+from fireassay.assessment.doctor import KNOWN_LIMITS, self_test
 from fireassay.cli.main import app
 from fireassay.report.bom import PAPERS
 

@@ -153,12 +153,12 @@ def test_what_a_run_would_stumble_over_is_found(project: Path, spoil: Any) -> No
 def test_extras_that_the_project_needs_are_named(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fireassay.assessment import project_check
+    from fireassay.assessment import doctor
 
     change(project, '["accuracy"]', '["accuracy", "ambiguity"]')
     change(project, "test.npz", "test.parquet")
     (project / "test.parquet").write_bytes(b"PAR1")
-    monkeypatch.setattr(project_check, "is_installed", lambda module: False)
+    monkeypatch.setattr(doctor, "is_installed", lambda module: False)
     output = call("doctor").output
     assert "pip install 'fireassay[torch]'" in output
     assert "pip install 'fireassay[tables]'" in output

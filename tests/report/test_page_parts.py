@@ -2,9 +2,9 @@
 
 from fireassay.core import Estimate, Evidence, Sample
 from fireassay.report import Verdict
-from fireassay.report.notebook import report_html, verdict_html
 from fireassay.report.open_points import Doubt
 from fireassay.report.page import groups_by_reason, interval_line, sparkline, together
+from fireassay.report.report import report_html, verdict_html
 from fireassay.report.verdict import within_a_sentence
 
 

@@ -26,7 +26,7 @@ from fireassay.cli.main import app
 from fireassay.core import Assumption, Estimate, Evidence, Measure, json_files
 from fireassay.report import Report
 from fireassay.report.first_screen import first_screen
-from fireassay.report.notebook import report_html
+from fireassay.report.report import report_html
 
 pytestmark = pytest.mark.extras
 DATA = (load_iris, load_wine, load_breast_cancer, load_digits)

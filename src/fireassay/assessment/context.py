@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from fireassay.assessment.config import Config
     from fireassay.assessment.sections import DataSection
 
+_AS_GIVEN = {"weight", "slices", "categorical", "encoding", "header", "na", "size"}
 HARD_LABELS = (
     "the model answers with labels alone (every probability it gave is 0 or 1), so {} cannot be "
     "asked; give its probabilities"
@@ -291,18 +292,12 @@ def _options(
     given: dict[str, Any] = {"label": section.label, "group": group}
     if is_table(path):
         given |= {
+            **section.model_dump(include=_AS_GIVEN),
             "id_column": section.id,
-            "weight": section.weight,
             "ignore": [*(section.ignore or ()), *filter(None, inner)] or None,
-            "slices": section.slices,
-            "categorical": section.categorical,
             "columns": columns,
             "kind": section.kind if section.kind in ("table", "text") else None,
-            "encoding": section.encoding,
-            "header": section.header,
-            "na": section.na,
             "drop_unlabelled": None if other else section.drop_unlabelled,
-            "size": section.size,
         }
     elif path.is_dir():
         given = {"size": section.size}

@@ -9,7 +9,7 @@ from fireassay.cli.console import asked, emit_json, say, shape, starting
 from fireassay.cli.options import answering, arg, opt
 
 if TYPE_CHECKING:
-    from fireassay.assessment.project_check import Finding
+    from fireassay.assessment.doctor import Finding
 
 _FILE = "fireassay.toml"
 # Green is for a pass alone: what is sound here has passed no limit.
@@ -41,7 +41,7 @@ def doctor(
     if store or clear:
         return _show_store(project or Path(), clear=clear)
     starting("looking at the installation and the project")
-    from fireassay.assessment.project_check import check_project
+    from fireassay.assessment.doctor import check_project
 
     place = project or (Path() if Path(_FILE).exists() else None)
     installed = _installed()
@@ -58,7 +58,7 @@ def doctor(
 
 def _qualify(file: Path) -> int:
     starting("running the self-test")
-    from fireassay.assessment.qualification import qualification_record
+    from fireassay.assessment.doctor import qualification_record
     from fireassay.core.files import write_text
     from fireassay.core.json_files import dumps
 

@@ -1,4 +1,4 @@
-"""A report: several answers about one classifier."""
+"""A report: several answers about one classifier, for a page, files, a notebook and tests."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -10,9 +10,10 @@ from fireassay.core.files import write_text
 from fireassay.core.result import SupportsEvidence
 from fireassay.report.document import About, read_document, to_document
 from fireassay.report.exports import to_gsn, to_junit, to_model_card
+from fireassay.report.first_screen import first_screen
 from fireassay.report.gates import Ask, Gate, Gates, parse_gates, usual_number
 from fireassay.report.looks_and_changes import judge_spent
-from fireassay.report.page import to_html
+from fireassay.report.page import page_environment, screen_html, to_html
 from fireassay.report.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ class Report:
 
     def _repr_html_(self) -> str:
         """Shown in notebooks: questions and answers; `to_html` writes the whole page."""
-        from fireassay.report.notebook import report_html
+        from fireassay.report.report import report_html
 
         return report_html(self.parts, self.title, self.verdict(), self.accepted, self.about)
 
@@ -255,3 +256,37 @@ def assert_gate(
         ]
         reasons += [f"{name} failed" for name in verdict.failed_parts]
         raise AssertionError(f"{verdict.status}: " + "; ".join(reasons))
+
+
+# The notebook's own text colour and paper: it may be light or dark.
+_COLOURS = """
+.fireassay { --ink: currentColor; --soft: color-mix(in srgb, currentColor 72%, transparent);
+  --paper: transparent; --card: rgba(128,128,128,.1); --line: rgba(128,128,128,.35);
+  --edge: #808890; --accent: #2f7fd1; --good: #2a8a46; --bad: #cc4b44; --warn: #b07d1a; }
+.fireassay .good { color: var(--good); } .fireassay .bad { color: var(--bad); }
+.fireassay .warn { color: var(--warn); } .fireassay table { border-collapse: collapse; }
+.fireassay .tag { font-weight: 600; } .fireassay .soft { color: var(--soft); }
+"""
+
+
+def report_html(
+    parts: Sequence[Evidence],
+    title: str,
+    verdict: Verdict,
+    accepted: Mapping[str, str] | None = None,
+    about: About | None = None,
+) -> str:
+    """The first screen under its title, with its own style; `to_html` writes the whole page."""
+    from markupsafe import escape
+
+    styles = page_environment().get_template("first_screen.css").render()
+    screen = first_screen(parts, verdict, accepted, about)
+    shown = screen_html(screen, parts, {"part": ""})
+    head = f"<p><strong>{escape(title)}</strong></p>" if title else ""
+    scoped = f".fireassay {{ {styles} }}{_COLOURS}"
+    return f'<div class="fireassay first"><style>{scoped}</style>{head}{shown}</div>'
+
+
+def verdict_html(verdict: Verdict) -> str:
+    """The verdict alone: every limit with its state, and what would settle it."""
+    return report_html((), "", verdict)

@@ -181,7 +181,7 @@ class Verdict:
 
     def _repr_html_(self) -> str:
         """Shown in notebooks."""
-        from fireassay.report.notebook import verdict_html
+        from fireassay.report.report import verdict_html
 
         return verdict_html(self)
 

@@ -36,10 +36,7 @@ from fireassay.statistics.numbers.slice_numbers import asked_number
 OLD_NAMES = {"sensitivity": "recall", "ppv": "precision"}
 MEASURES = (
     *registry.MEASURES,
-    *(
-        replace(registry.BY_NAME[usual].measure, name=f"{old}[*]")
-        for usual, old in OLD_NAMES.items()
-    ),
+    *(replace(registry.BY_NAME[new].measure, name=f"{old}[*]") for new, old in OLD_NAMES.items()),
     Measure(
         "accuracy_curated_last",
         "Accuracy on the hardest curated rows",
@@ -60,10 +57,7 @@ MEASURES = (
     *operating_point.MEASURES,
     *slice_report.MEASURES,
 )
-SENTENCES: Final = {
-    "right": "Right on {} of the labelled rows.",
-    "never": "Never finds “{}”{}.",
-}
+SENTENCES: Final = {"right": "Right on {} of the labelled rows.", "never": "Never finds “{}”{}."}
 MOST_CLASSES = 20
 _MOST_COLUMNS = 100  # of a confusion matrix
 _FEW_NAMES, _CELLS, _IDS = 3, 12, 8
@@ -179,9 +173,8 @@ class AccuracyResult(Answer):
                 at = order[(rows.labels[order] == i) & (rows.predicted[order] % len(names) == j)]
                 if len(at):
                     more = f" and {len(at) - _IDS:,} more" if len(at) > _IDS else ""
-                    found.append(
-                        (str(truth), said, f"{', '.join(map(str, rows.ids[at[:_IDS]]))}{more}")
-                    )
+                    ids = ", ".join(map(str, rows.ids[at[:_IDS]]))
+                    found.append((str(truth), said, f"{ids}{more}"))
         return {CELL_ROWS: Table(("truth", "answered", "rows"), tuple(found), "Rows of each cell")}
 
     def _answer(self) -> LeadingNumber:
@@ -195,9 +188,8 @@ class AccuracyResult(Answer):
 
     def _unseen_classes(self) -> tuple[str, ...]:
         """Classes that no labelled row has: nothing is known about them."""
-        unseen = [
-            str(c) for c, n in zip(self.classes, self.judged.margins.own, strict=True) if not n
-        ]
+        own = self.judged.margins.own
+        unseen = [str(c) for c, n in zip(self.classes, own, strict=True) if not n]
         if not unseen:
             return ()
         more = f" and {len(unseen) - _FEW_NAMES} more" if len(unseen) > _FEW_NAMES else ""
@@ -250,9 +242,7 @@ class AccuracyResult(Answer):
             )
             last = self.curated.iloc[-1]
             estimates["accuracy_curated_last"] = Estimate.around(
-                last["accuracy"],
-                last["low"],
-                last["high"],
+                *last[["accuracy", "low", "high"]],
                 confidence=self.accuracy.confidence,
                 n=int(last["n"]),
                 method=str(last["method"]),
@@ -296,12 +286,11 @@ class AccuracyResult(Answer):
         if not blank or blank == len(rows):
             return ()
         without = registry.number_of(rows.answered(), parse_number("accuracy", self.classes))
-        return (
-            Claim(
-                f"{blank:,} of {len(rows):,} answers are indeterminate and count as wrong. "
-                f"Without them the accuracy is {without.percent()}."
-            ),
+        text = (
+            f"{blank:,} of {len(rows):,} answers are indeterminate and count as wrong. "
+            f"Without them the accuracy is {without.percent()}."
         )
+        return (Claim(text),)
 
 
 def _of_groups(

@@ -71,9 +71,7 @@ def terms_of(config: Config) -> dict[str, Any]:
     """What a protocol fixes, from a configuration."""
     gates, parts = config.gates, list(config.run.parts)
     return {
-        "max": dict(sorted(gates.max.items())),
-        "min": dict(sorted(gates.min.items())),
-        "accept": dict(sorted(gates.accept.items())),
+        **{side: dict(sorted(limits.items())) for side, limits in gates if side != "looks"},
         "decision": config.decision.model_dump(mode="json"),
         "unit": config.data.model_dump(mode="json").get("group"),
         "parts": parts,
