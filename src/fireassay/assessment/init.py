@@ -182,17 +182,12 @@ def initialise(
             needs.
 
     >>> import tempfile
-    >>> import numpy as np
-    >>> from fireassay.data import two_moons
-    >>> moons = two_moons(40)
     >>> with tempfile.TemporaryDirectory() as name:
     ...     folder = Path(name)
-    ...     np.savez(folder / "test.npz", X=moons.X, y=moons.y)
+    ...     _ = (folder / "test.csv").write_text("x,y\\n.1,0\\n.2,0\\n.3,1\\n.8,1\\n")
     ...     _ = (folder / "left.py").write_text(
-    ...         "import numpy as np\\n"
-    ...         "def model(X): return np.where(X[:, :1] < 0.5, [[0.9, 0.1]], [[0.2, 0.8]])\\n"
-    ...     )
-    ...     started = initialise("left:model", {"test": "test.npz"}, folder=folder, trust=True)
+    ...         "import numpy as np\\ndef model(X): return np.hstack([1 - X, X])\\n")
+    ...     started = initialise("left:model", {"test": "test.csv"}, folder=folder, trust=True)
     >>> started.inspection.output, started.missing["accuracy"]
     ('probabilities', None)
     """

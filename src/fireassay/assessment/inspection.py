@@ -245,7 +245,8 @@ def another_way(
     # ``made`` makes the classifier, for a batch size. Where rows as they are get an answer, or no
     # other way does, the first refusal is raised again.
     model = made(None)
-    if isinstance(innermost(model), BaseClassifier) and not _is_remote(model):
+    adapter = innermost(model)
+    if isinstance(adapter, BaseClassifier) and not hasattr(adapter, "concurrency"):  # an address
         tried = []
         if _tried(model, data, Handed(), TRIED) is not None:
             raise refused
@@ -278,10 +279,6 @@ def _remedy(data: DataSet) -> str:
         typed = " ".join(f"--ignore {name}" for name in left[:8])
         return f"A model that takes the text alone needs: {typed}."
     return "Say how it takes rows (--rows, --layout, --pixels), or wrap it in a function that does."
-
-
-def _is_remote(model: Any) -> bool:
-    return hasattr(innermost(model), "concurrency")  # an address
 
 
 def _typed(way: Handed) -> str:

@@ -279,18 +279,20 @@ def _methods(case: Case) -> list[str]:
     return [f"{method}: {', '.join(dict.fromkeys(used))}" for method, used in found.items()]
 
 
+def _hashes(case: Case, what: str) -> list[str]:
+    """The SHA-256 of the models or data that parts were made from, a line each."""
+    made = {getattr(p.provenance, f"{what}_sha256") for p in case.report.parts if p.provenance}
+    return [f"SHA-256 of the {what}: {digest}" for digest in sorted(filter(None, made))]
+
+
 def _model(case: Case) -> list[str]:
     about = case.report.about
-    hashes = {p.provenance.model_sha256 for p in case.report.parts if p.provenance}
-    lines = [] if about is None else [f"Model: {about.model}"]
-    return [*lines, *(f"SHA-256 of the model: {h}" for h in sorted(filter(None, hashes)))]
+    return [*([] if about is None else [f"Model: {about.model}"]), *_hashes(case, "model")]
 
 
 def _data(case: Case) -> list[str]:
     about = case.report.about
-    hashes = {p.provenance.data_sha256 for p in case.report.parts if p.provenance}
-    lines = [] if about is None else [str(facts) for facts in about.data]
-    return [*lines, *(f"SHA-256 of the data: {h}" for h in sorted(filter(None, hashes)))]
+    return [*([] if about is None else map(str, about.data)), *_hashes(case, "data")]
 
 
 def _flow(case: Case) -> list[str]:

@@ -148,7 +148,7 @@ def to_html(
         usual_numbers=usual_numbers,
         number=_number,
         percent=lambda share: f"{100 * share:g} %",
-        amount=_amount,
+        amount=lambda v: f"{v:,.0f}" if v >= 100 or v == int(v) else f"{v:.2f}",
         gates=_gates,
         standing=lambda part: standing_of(part, accepted or {}),
         against=lambda part: against(part, accepted or {}),
@@ -234,10 +234,6 @@ def _number(value: float) -> str:
     if value != 0 and (abs(value) < 1e-3 or abs(value) >= 1e6):
         return f"{value:.3g}"
     return f"{value:.4g}"
-
-
-def _amount(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.2f}"
 
 
 def _cell(value: Any) -> str:

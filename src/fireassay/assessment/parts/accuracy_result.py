@@ -261,7 +261,7 @@ class AccuracyResult(Answer):
                 *how_sure,
             ),
             estimates=estimates,
-            measures=(*MEASURES, *self._named_measures()),
+            measures=(*MEASURES, *(self.number(name)[2] for name in self.numbers if "@" in name)),
             assumptions=self.ledger,
             tables=tables,
             charts=self.charts(),
@@ -273,11 +273,6 @@ class AccuracyResult(Answer):
             provenance=self.provenance,
         )
         return with_uses(found, self.uses)
-
-    def _named_measures(self) -> tuple[Measure, ...]:
-        """Measures of numbers at a point of their own, such as ppv[c]@prevalence=0.02."""
-        names = [name for name in self.numbers if "@" in name]
-        return tuple(parse_number(name, self.classes).measure for name in names)
 
     def _indeterminate(self) -> tuple[Claim, ...]:
         """What the numbers would be without the rows that have no usable answer."""

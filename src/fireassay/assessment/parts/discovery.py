@@ -99,14 +99,10 @@ def cost(context: Context, settings: Settings) -> Cost:
         spared=(1.0 - sure) * most / queries,
         calls=settings.max_queries // 4 if attacked else 0,  # many rows go together
         own_seconds=0.1 + sure * most * (6e-6 + 2.5e-8 * context.test.X[0].size),
-        memory_mb=_memory_mb(rows, row_mb),
+        # Measured with 40 to 400 rows of 32 × 32 to 224 × 224: small ones all go on at once.
+        memory_mb=min(100 * rows * row_mb, 400 + (5 * rows + 4 * BLOCK_ROWS) * row_mb),
         disk_mb=0.4,
     )
-
-
-def _memory_mb(rows: int, row_mb: float) -> float:
-    """Measured with 40 to 400 rows of 32 × 32 to 224 × 224: small ones all go on at once."""
-    return min(100 * rows * row_mb, 400 + (5 * rows + 4 * BLOCK_ROWS) * row_mb)
 
 
 def calibration_rows(context: Context, settings: Settings) -> int:

@@ -178,7 +178,8 @@ class SliceFindings:
             for name, slices in self.numbers.items()
             if (measure := _measure(name)).better != "neither"
             for one in slices
-            if not one.too_small and (gap := one.gap) and _worse(gap, measure)
+            if not one.too_small and (gap := one.gap)
+            if (gap.low > 0 if measure.better == "low" else gap.high < 0)
         ]
         said += [
             Claim(f"{text} (all values of the column at once).") for text in worse[:_MOST_SAID]
@@ -217,10 +218,6 @@ def _too_small(name: str, slices: Sequence[SliceNumber]) -> str:
         return f"every slice for {name}"
     more = f" and {len(small) - 3} more" if len(small) > 3 else ""
     return f"{', '.join(small[:3])}{more} for {name}" if small else ""
-
-
-def _worse(gap: Estimate, measure: Measure) -> bool:
-    return gap.low > 0 if measure.better == "low" else gap.high < 0
 
 
 def _positive(gap: Estimate) -> Estimate:

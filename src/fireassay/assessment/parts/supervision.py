@@ -30,7 +30,6 @@ from fireassay.classifiers.base import innermost
 from fireassay.core import (
     Evidence,
     NotEnoughEvidenceError,
-    ParameterError,
     Sample,
     Table,
     generator,
@@ -217,10 +216,7 @@ def samples(context: Context, answer: PartAnswer) -> tuple[Sample, ...]:
 
 
 def _comparison(answer: PartAnswer) -> supervision.SupervisorComparison:
-    if not isinstance(answer.result, supervision.SupervisorComparison):
-        raise ParameterError(
-            "The answer must be that of supervision.", got=type(answer.result).__name__
-        )
+    assert isinstance(answer.result, supervision.SupervisorComparison)
     return answer.result
 
 

@@ -77,7 +77,9 @@ def cost(context: Context, settings: Settings) -> Cost:
     """Each row that the model gets right is attacked until it falls, or the budget is spent."""
     rows = min(settings.samples, len(context.test))
     gradients = isinstance(context.model, GradientClassifier)
-    checked = _gradient_check(rows) if gradients else 0
+    from fireassay.survival.attacker_checks import queries
+
+    checked = queries(rows) if gradients else 0
     row_mb = 1e-6 * context.test.X[0].nbytes * rows
     right = share_right(context)
     return Cost(
@@ -93,12 +95,6 @@ def cost(context: Context, settings: Settings) -> Cost:
         memory_mb=100 * row_mb if gradients else min(100 * row_mb, 100 + 14 * row_mb),
         disk_mb=0.3 + 2 * row_mb,
     )
-
-
-def _gradient_check(rows: int) -> int:
-    from fireassay.survival.attacker_checks import queries
-
-    return queries(rows)
 
 
 def run(context: Context, settings: Settings) -> PartAnswer:

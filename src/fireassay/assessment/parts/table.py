@@ -58,7 +58,7 @@ def in_running_order(names: Iterable[str]) -> list[str]:
 def full_name(number: str, parts: Iterable[str] = ()) -> str:
     """The ``part.number`` of a number that may be given by its short name."""
     short = number.removeprefix("accuracy.")
-    others = _numbers_besides("accuracy")
+    others = [m.name for p in PARTS.values() if p.name != "accuracy" for m in p.measures or ()]
     if standard_name(short) is not None and number not in others:
         return f"accuracy.{short}"
     part, separator, short = number.partition(".")
@@ -95,10 +95,6 @@ def measure_of(number: str) -> Measure | None:
         return found
     better = "low" if short.startswith("gap.") else standard.better
     return Measure(short, f"{standard.label}: {short}", standard.unit, better, standard.meaning)
-
-
-def _numbers_besides(part: str) -> list[str]:
-    return [m.name for other in PARTS.values() if other.name != part for m in other.measures or ()]
 
 
 def _has(declared: Iterable[Measure], number: str) -> bool:

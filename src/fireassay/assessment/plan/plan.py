@@ -60,7 +60,9 @@ def measure_speed(context: Context, gradients: bool = False) -> Speed:
         look.repeats = min(look.repeats, FEW_ROWS)
         look.ask(np.sort(spread_rows(len(context.test), _SLOW_ROWS - FEW_ROWS)))
         quick = look.per_query * BLOCK_ROWS <= _MOST_S
-        if quick and (block > 1 or _goes_whole(model)):
+        # A call of trees, say, is sent as it is, however many rows it has.
+        whole = isinstance(look.adapter, BaseClassifier) and look.adapter.batch_size is None
+        if quick and (block > 1 or whole):
             look.ask(np.sort(spread_rows(len(context.test), BLOCK_ROWS)))
         keep_first_answers(context, look.sample, look.own(look.sample))
     per_gradient = 0.0
@@ -96,12 +98,6 @@ def _gradients(model: Any, rows: Any) -> Callable[[], Any]:
             if kind == "loss gradient":
                 return partial(adapter._sent, call, arrays, None)
     return partial(model.loss_gradient, rows, np.zeros(len(rows), dtype=np.int64))
-
-
-def _goes_whole(model: Any) -> bool:
-    """Whether a call is sent as it is, however many rows it has, as with trees."""
-    adapter = innermost(model)
-    return isinstance(adapter, BaseClassifier) and adapter.batch_size is None
 
 
 def _blocks(model: Any) -> tuple[int, int]:
@@ -258,22 +254,17 @@ def make_plan(
         price: Of a row, in money, instead of the configuration's.
 
     >>> import tempfile
-    >>> import numpy as np
     >>> from pathlib import Path
-    >>> from fireassay.assessment import initialise, read_config
-    >>> from fireassay.data import two_moons
-    >>> moons = two_moons(40)
+    >>> from fireassay.assessment import read_config
     >>> with tempfile.TemporaryDirectory() as name:
-    ...     folder = Path(name)
-    ...     np.savez(folder / "test.npz", X=moons.X, y=moons.y)
-    ...     _ = (folder / "half.py").write_text(
-    ...         "import numpy as np\\ndef model(X): return np.full((len(X), 2), 0.5)\\n"
-    ...     )
-    ...     started = initialise("half:model", {"test": "test.npz"}, folder=folder, trust=True)
-    ...     _ = (folder / "fireassay.toml").write_text(started.text)
-    ...     plan = make_plan(read_config(folder / "fireassay.toml"), trust=True)
-    >>> plan.rows[0].part, plan.queries > 40
-    ('accuracy', True)
+    ...     file = Path(name) / "fireassay.toml"
+    ...     _ = file.with_name("test.csv").write_text("x,y\\n.1,0\\n.2,0\\n.3,1\\n.8,1\\n")
+    ...     _ = file.with_name("priced.py").write_text(
+    ...         "import numpy as np\\ndef model(X): return np.hstack([1 - X, X])\\n")
+    ...     _ = file.write_text('[model]\\npath="priced:model"\\n[data]\\ntest="test.csv"\\n')
+    ...     plan = make_plan(read_config(file), trust=True)
+    >>> plan.row("accuracy").queries
+    4
     """
     context = load_context(config, seed=seed, trust=trust)
     planned = price_parts(context, config.run.parts, config.settings)

@@ -117,7 +117,9 @@ class Run:
         for position, name in enumerate(self.names):
             part = PARTS[name]
             own = self.instead.get(name, self.context)
-            used = {u: self._results[u] for u in part.uses if u in self._usable(name)}
+            # Results of other parts on the same model and data.
+            usable = set() if name in self.instead else self._results.keys() - self.instead.keys()
+            used = {u: self._results[u] for u in part.uses if u in usable}
             self._keys[name] = part_key(name, self._objects[name], {u: self._keys[u] for u in used})
             kept = self._read_back(name)
             if kept is not None:
@@ -187,10 +189,6 @@ class Run:
         own = {name: r for name, r in self._results.items() if name not in self.instead}
         keys = {name: self._keys[name] for name in own}
         write_samples(self.store.path, self.context, own, keys, content=self.samples)
-
-    def _usable(self, name: str) -> set[str]:
-        """Parts whose results this one may take: those on the same model and data."""
-        return set() if name in self.instead else set(self._results) - set(self.instead)
 
     def _add(self, name: str, evidence: Evidence, result: Result | None) -> None:
         if result is not None:

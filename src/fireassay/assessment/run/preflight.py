@@ -244,7 +244,12 @@ def check_before_run(
     if context.recorded:  # nothing may be asked
         return context
     context = coded(context)
-    _check_normalisation(context)
+    if context.normalisation is not None and context.natural_range is None:
+        raise ParameterError(  # here, and not once per part
+            "mean and std are of images: rows of numbers with three or more axes.",
+            got=f"rows of {', '.join(sorted(set(context.test.kinds or ())))}",
+            do="Leave them out.",
+        )
     look = first_look(context)
     try:
         rows = (
@@ -272,16 +277,6 @@ def check_before_run(
             context = replace(context, notes=(*context.notes, f"{trouble} It was accepted."))
     context, unseen = unseen_rows(context)
     return replace(context, doubts=(unseen, *label_among_columns(context)))
-
-
-def _check_normalisation(context: Context) -> None:
-    """Refuse mean and std that do not fit the rows, here and not once per part."""
-    if context.normalisation is not None and context.natural_range is None:
-        raise ParameterError(
-            "mean and std are of images: rows of numbers with three or more axes.",
-            got=f"rows of {', '.join(sorted(set(context.test.kinds or ())))}",
-            do="Leave them out.",
-        )
 
 
 def verified_order(context: Context) -> ClassOrder | None:

@@ -273,11 +273,7 @@ def _write_set(
                 arrays |= {f"adversarial-{key}": value for key, value in changed.arrays.items()}
     arrays |= {f"rows-{key}": value for key, value in kept.arrays.items()}
     for key, values in arrays.items():
-        _save(folder / f"{name}-{key}.npy", values)
+        plain = np.ascontiguousarray(values.astype(np.str_) if values.dtype.kind == "O" else values)
+        np.save(folder / f"{name}-{key}.npy", plain, allow_pickle=False)
     facts = {**columns.facts, "kind": kept.kind, "content": kept.facts}
     return {**facts, "n": len(data), "name": data.name, "columns": sorted(arrays)}
-
-
-def _save(path: Path, values: NDArray[Any]) -> None:
-    plain = values.astype(np.str_) if values.dtype.kind == "O" else values
-    np.save(path, np.ascontiguousarray(plain), allow_pickle=False)

@@ -74,7 +74,7 @@ class Watch:
         self.errors, self.drift = Thinned(), Thinned()
         self._classes = [str(as_text(c)) for c in self.monitor.model.classes]
         if (folder / STATE).is_file():
-            self._resume()
+            read_kept(folder / STATE, self._restore)
 
     @property
     def state(self) -> MonitorState:
@@ -219,9 +219,6 @@ class Watch:
             "monitor": self.monitor.snapshot(),
         }
         write_text(self.folder / STATE, json_files.dumps(content) + "\n")
-
-    def _resume(self) -> None:
-        read_kept(self.folder / STATE, self._restore)
 
     def _restore(self, kept: Any) -> None:
         path = self.folder / STATE
