@@ -7,7 +7,7 @@ import pytest
 import fireassay as fa
 from fireassay.assessment import initialise, read_config
 from fireassay.assessment.context import load_context, load_sets
-from fireassay.assessment.grouped_rows import hopeless
+from fireassay.assessment.run.preflight import hopeless
 from fireassay.assessment.sections import DataSection
 from fireassay.core import AssumptionWarning, DataError
 from fireassay.core.groups import Groups

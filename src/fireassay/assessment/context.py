@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fireassay.assessment.grouped_rows import group_columns, with_groups
 from fireassay.assessment.parts.operating_point import Decision
 from fireassay.classifiers import Classifier, as_classifier
 from fireassay.classifiers.base import BaseClassifier, hand_rows_as, identify, innermost
@@ -19,8 +18,9 @@ from fireassay.classifiers.import_path import import_object, is_import_path
 from fireassay.classifiers.read_files import Opened, digests, files_of, listening
 from fireassay.classifiers.recorded import RecordedAnswers
 from fireassay.classifiers.trust import check_token, make_importable
-from fireassay.core import Assumption, DataError, ModelError, Result, sha256
-from fireassay.core.arrays import FloatArray
+from fireassay.core import Assumption, DataError, ModelError, Result, generator, sha256
+from fireassay.core.arrays import AnyArray, FloatArray
+from fireassay.core.groups import Groups
 from fireassay.core.lazy import pd
 from fireassay.data import DataSet, NaturalRange, column_names, load
 from fireassay.data.files import unpacked
@@ -264,6 +264,51 @@ def load_sets(
     return sets
 
 
+def with_groups(test: DataSet, section: DataSection, seed: int) -> tuple[DataSet, tuple[str, ...]]:
+    """The test rows with the largest group that can occur, or some of each; and what to say."""
+    columns = section.group_columns
+    if test.groups is None:
+        asked = {"largest_group": section.largest_group, "rows_per_group": section.rows_per_group}
+        for name, value in asked.items():
+            if value is not None:
+                raise DataError(f"[data] {name} needs groups.", do="Name their column: group.")
+        return test, ()
+    notes: tuple[str, ...] = ()
+    if len(columns) > 1:
+        inner = " and ".join(columns[1:])
+        notes = (f"Each {columns[0]} counts once; {inner} within it are not counted.",)
+    most = section.rows_per_group
+    if most is not None:
+        drawn_rows = _some_of_each(np.asarray(test.groups), most, seed)
+        left = (("not drawn by lot", len(test) - len(drawn_rows)),)
+        test = replace(test.subset(drawn_rows), left_out=(*test.left_out, *left))
+        drawn = (
+            f"At most {most} rows of each {columns[0]} were drawn by lot: numbers are about the "
+            f"rows of a {columns[0]}, where large ones count no more than small ones."
+        )
+        notes = (*notes, drawn)
+    largest = most if section.largest_group is None else section.largest_group
+    groups = np.asarray(test.groups)
+    sizes = np.unique(groups, return_counts=True)[1]
+    if largest is not None and sizes.max() > largest:
+        raise DataError(
+            f"[data] largest_group: no group has more than {largest:,} rows.",
+            got=f"one of {sizes.max():,}",
+            do="Say the most rows that one can have.",
+        )
+    return replace(test, groups=Groups(groups, largest)), notes
+
+
+def _some_of_each(groups: AnyArray, most: int, seed: int) -> AnyArray:
+    """So many rows of each group, drawn by lot, in the order of the file."""
+    order = generator(seed, "rows per group").permutation(len(groups))
+    member = np.unique(groups[order], return_inverse=True)[1].ravel()
+    together = np.argsort(member, kind="stable")
+    sizes = np.bincount(member)
+    nth = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.sort(order[together[nth < most]])
+
+
 def _part(section: DataSection, name: str) -> dict[str, Any]:
     """The option of `load` that takes one part of a table."""
     return {} if section.split is None else {"split": (section.split, name)}
@@ -276,7 +321,7 @@ def unused_columns(section: DataSection, folder: Path, test: DataSet) -> tuple[s
         return ()
     label = section.label or test.label_column
     named = {section.weight, section.id, label, section.split, *(section.ignore or ())}
-    named |= set(group_columns(section))
+    named |= set(section.group_columns)
     names = column_names(path, section.reading)
     left = [n for n in names if n not in named and n not in test.feature_names]
     usual = ("label", "labels", "y", "target", "class", "id", "ids", "unnamed: 0")
@@ -288,7 +333,7 @@ def _options(
 ) -> dict[str, Any]:
     """Options of `load`; other rows than the test rows may lack columns that are no features."""
     # Arrays go to the model as they are: whether channels come first is between these two.
-    group, *inner = group_columns(section) or (None,)
+    group, *inner = section.group_columns or (None,)
     given: dict[str, Any] = {"label": section.label, "group": group}
     if is_table(path):
         given |= {

@@ -11,7 +11,6 @@ from pydantic_core import PydanticUndefined
 
 from fireassay.assessment.config import Config, RunSection
 from fireassay.assessment.context import Context, handed_to, load_perturb, load_sets, unused_columns
-from fireassay.assessment.grouped_rows import strictest
 from fireassay.assessment.inspection import (
     PATIENCE_MINUTES,
     Inspection,
@@ -25,7 +24,7 @@ from fireassay.assessment.inspection import (
 )
 from fireassay.assessment.parts.table import PARTS, settings_models
 from fireassay.assessment.plan.power import ProposedGate, propose_gates
-from fireassay.assessment.run.preflight import asked, check_before_run, verified_order
+from fireassay.assessment.run.preflight import asked, check_before_run, strictest, verified_order
 from fireassay.assessment.sections import DataSection, DecisionSection, GatesSection, ModelSection
 from fireassay.classifiers import Classifier
 from fireassay.classifiers.trust import make_importable

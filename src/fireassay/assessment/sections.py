@@ -192,6 +192,11 @@ class DataSection(Section):
     )
 
     @property
+    def group_columns(self) -> tuple[str, ...]:
+        """The columns that say what belongs together, the outermost first."""
+        return (self.group,) if isinstance(self.group, str) else self.group or ()
+
+    @property
     def reading(self) -> Reading:
         """What CSV files do not say of themselves."""
         return Reading(self.encoding, self.header, self.na or ())

@@ -139,14 +139,13 @@ def _loaded(
     from fireassay import as_classifier
     from fireassay.assessment.config import read_config
     from fireassay.assessment.context import load_context
-    from fireassay.assessment.grouped_rows import group_columns
     from fireassay.data import column_names, load
 
     configured = None
     if model is None or reference is None:
         configured = load_context(read_config(config), trust=trust)
         if columns.group is None and configured.test.groups is not None and reference is None:
-            columns = replace(columns, group=group_columns(read_config(config).data)[0])
+            columns = replace(columns, group=read_config(config).data.group_columns[0])
     if model is not None:
         classifier = as_classifier(model, output=output, trust=trust)
     elif configured is not None:

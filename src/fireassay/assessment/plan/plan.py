@@ -11,11 +11,11 @@ import numpy as np
 from fireassay.assessment.coded_rows import coded
 from fireassay.assessment.config import Config
 from fireassay.assessment.context import Context, Cost, load_context
-from fireassay.assessment.grouped_rows import hopeless
 from fireassay.assessment.parts.part import Part
 from fireassay.assessment.parts.table import PARTS, in_running_order
 from fireassay.assessment.plan.machine import held_mb, keep_first_answers, slowness
 from fireassay.assessment.run.first_look import FEW_ROWS, first_look
+from fireassay.assessment.run.preflight import hopeless
 from fireassay.classifiers import GradientClassifier, blocks
 from fireassay.classifiers.base import BLOCK_ROWS, BaseClassifier, innermost
 from fireassay.core.arrays import IntArray

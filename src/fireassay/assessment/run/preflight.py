@@ -24,10 +24,13 @@ from fireassay.core import (
 )
 from fireassay.core.arrays import FloatArray, is_frame
 from fireassay.core.evidence import AssumptionStatus
+from fireassay.core.groups import largest_group
 from fireassay.core.validation import check_class_indices
 from fireassay.core.words import percent
 from fireassay.data import DataSet
 from fireassay.data.splits import CopiedRows, copied_rows
+from fireassay.report.gates import Gate
+from fireassay.statistics.groups.group_bound import group_upper, too_few_groups
 from fireassay.statistics.label_checks import ClassOrder, class_order, label_columns
 from fireassay.statistics.shared_units import ExactCopies, exact_copies
 
@@ -347,3 +350,33 @@ def _refuse_own_input(X: Any, answers: FloatArray) -> None:
 def is_hard(answers: FloatArray) -> bool:
     """Whether every answer is certain: then it is a label, not a probability."""
     return bool(len(answers) and (answers.max(axis=1) == 1.0).all())
+
+
+# Numbers that are shares of all rows, and whether it is the right ones.
+_SHARES = {"error": False, "pmi": False, "pmi_upper": False, "accuracy": True}
+_ALPHA = 0.025
+
+
+def strictest(test: DataSet) -> tuple[str, ...]:
+    """The lowest error rate that these groups could show, in a sentence."""
+    if test.groups is None:
+        return ()
+    sizes = np.unique(test.groups, return_counts=True)[1]
+    best = group_upper(np.zeros(len(sizes)), sizes, _ALPHA, largest_group(test.groups))
+    said = f"{len(sizes):,} groups: no result can pass a limit below {percent(best, 1)} wrong"
+    return (f"{said}, not even one without an error",)
+
+
+def hopeless(test: DataSet, gates: Iterable[Gate]) -> tuple[str, ...]:
+    """A sentence for each limit that no result on these groups can keep."""
+    if test.groups is None:
+        return ()
+    sizes = np.unique(test.groups, return_counts=True)[1]
+    said = []
+    for gate in gates:
+        right = _SHARES.get(gate.number.rpartition(".")[2])
+        if right is not None:
+            limit = 1.0 - gate.limit if right else gate.limit
+            why = too_few_groups(sizes, limit, _ALPHA, largest_group(test.groups))
+            said += [] if why is None else [f"{gate.number}: {why}"]
+    return tuple(said)
