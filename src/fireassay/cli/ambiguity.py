@@ -19,16 +19,16 @@ app = typer.Typer(
 @app.command()
 @answering
 def generate(
-    data: Path = arg(..., "Labelled rows: npz, CSV, Parquet, idx, folder."),
-    output: Path = opt(..., "Folder to write the set to.", "--output", "-o"),
-    n: int = opt(10_000, "How many inputs.", "-n", min=1),
-    pair: list[str] | None = opt(None, "FIRST,SECOND: only this pair (repeatable)."),
-    confused_by: str | None = opt(None, "A model: only the pairs that it confuses."),
-    tries: int = opt(2, "Autoencoders per pair.", min=1),
-    preset: str = opt("fast", "How autoencoders are trained."),
-    delta_max: float = opt(0.25, "Largest difference of the two probabilities."),
-    split: str = opt("test", "test, train or any."),
-    release: bool = opt(False, "Also a Parquet file with images, and a card.", "--release"),
+    data: Path = arg("Labelled rows: npz, CSV, Parquet, idx, folder.", ...),
+    output: Path = opt("Folder to write the set to.", ..., "--output", "-o"),
+    n: int = opt("How many inputs.", 10_000, "-n", min=1),
+    pair: list[str] | None = opt("FIRST,SECOND: only this pair (repeatable)."),
+    confused_by: str | None = opt("A model: only the pairs that it confuses."),
+    tries: int = opt("Autoencoders per pair.", 2, min=1),
+    preset: str = opt("How autoencoders are trained.", "fast"),
+    delta_max: float = opt("Largest difference of the two probabilities.", 0.25),
+    split: str = opt("test, train or any.", "test"),
+    release: bool = opt("Also a Parquet file with images, and a card.", False, "--release"),
     label: options.LabelColumn = None,
     bounds: options.Bounds = None,
     model_output: options.ModelOutput = "probabilities",
@@ -76,8 +76,8 @@ def generate(
 @app.command()
 @answering
 def evaluate(
-    model: str = arg(..., "A file, an http(s) address, or module:name."),
-    ambiguous: Path = arg(..., "A folder written by generate."),
+    model: str = arg("A file, an http(s) address, or module:name.", ...),
+    ambiguous: Path = arg("A folder written by generate.", ...),
     output: options.Output = None,
     bounds: options.Bounds = None,
     model_output: options.ModelOutput = "probabilities",

@@ -40,25 +40,23 @@ class CheckedRun:
 
 @answering
 def check(
-    runs: list[Path] = arg(..., "Run folders, or their result.json.", metavar="RUN…"),
-    max_: list[str] | None = opt(None, "NAME=VALUE: the number may not be above.", "--max"),
-    min_: list[str] | None = opt(None, "NAME=VALUE: the number may not be below.", "--min"),
+    runs: list[Path] = arg("Run folders, or their result.json.", ..., metavar="RUN…"),
+    max_: list[str] | None = opt("NAME=VALUE: the number may not be above.", None, "--max"),
+    min_: list[str] | None = opt("NAME=VALUE: the number may not be below.", None, "--min"),
     spend: bool = opt(
-        False, "Share the error probability among all looks at the labels.", "--spend"
+        "Share the error probability among all looks at the labels.", False, "--spend"
     ),
-    not_worse_than: Path | None = opt(None, "A run on the same rows: this one may not be worse."),
-    margin: float = opt(0.0, "By how much a number may be worse than that run's.", min=0.0),
-    number: list[str] | None = opt(
-        None, "Which numbers may not be worse (repeatable); accuracy.error."
-    ),
-    strict: bool = opt(False, "Undecided limits fail.", "--strict"),
-    require_lock: bool = opt(False, "Only limits locked before a look may pass.", "--require-lock"),
-    require_model: bool = opt(False, "Only a compared model may pass.", "--require-model"),
-    offline: bool = opt(False, "Ask no model: it is then not compared.", "--offline"),
-    model_sha256: str | None = opt(None, "SHA-256 that the judged model must have."),
-    data_sha256: str | None = opt(None, "SHA-256 that the judged test rows must have."),
-    junit: Path | None = opt(None, "Write JUnit XML here."),
-    summary: Path | None = opt(None, "Write the verdict as Markdown here."),
+    not_worse_than: Path | None = opt("A run on the same rows: this one may not be worse."),
+    margin: float = opt("By how much a number may be worse than that run's.", 0.0, min=0.0),
+    number: list[str] | None = opt("Which numbers may not be worse (repeatable); accuracy.error."),
+    strict: bool = opt("Undecided limits fail.", False, "--strict"),
+    require_lock: bool = opt("Only limits locked before a look may pass.", False, "--require-lock"),
+    require_model: bool = opt("Only a compared model may pass.", False, "--require-model"),
+    offline: bool = opt("Ask no model: it is then not compared.", False, "--offline"),
+    model_sha256: str | None = opt("SHA-256 that the judged model must have."),
+    data_sha256: str | None = opt("SHA-256 that the judged test rows must have."),
+    junit: Path | None = opt("Write JUnit XML here."),
+    summary: Path | None = opt("Write the verdict as Markdown here."),
 ) -> None:
     """Judge numbers against limits: --max and --min, or those of the run's [gates].
 
@@ -268,9 +266,9 @@ def _meant(gate: "Gate", report: "Report") -> "Gate":
 
 @answering
 def lock(
-    config: Path = opt(Path("fireassay.toml"), "The configuration file."),
-    amend: bool = opt(False, "Replace the protocol; the old one is kept inside.", "--amend"),
-    reason: str = opt("", "Why the protocol is amended."),
+    config: Path = opt("The configuration file.", Path("fireassay.toml")),
+    amend: bool = opt("Replace the protocol; the old one is kept inside.", False, "--amend"),
+    reason: str = opt("Why the protocol is amended.", ""),
 ) -> None:
     """Write fireassay-protocol.json: limits, threshold, unit, parts, settings and seed.
 

@@ -28,26 +28,26 @@ def _list_searches(wanted: bool) -> None:
 @answering
 def discovery(
     model: options.ModelArgument,
-    data: Path = arg(..., "Rows to search; labels, if any, play the oracle."),
-    search: str = opt("twin-trees", "How rows are chosen; --searches lists the names."),
+    data: Path = arg("Rows to search; labels, if any, play the oracle.", ...),
+    search: str = opt("How rows are chosen; --searches lists the names.", "twin-trees"),
     searches: bool = opt(
-        False, "List the searches and end.", "--searches", is_eager=True, callback=_list_searches
+        "List the searches and end.", False, "--searches", is_eager=True, callback=_list_searches
     ),
-    budget: int = opt(50, "Labels to buy.", min=0),
-    calibration: Path | None = opt(None, "Other labelled rows: the search learns from them."),
-    critical_class: str | None = opt(None, "Search only predictions of this class."),
-    threshold: float = opt(0.65, "Search only above this confidence."),
-    matched_share: float = opt(0.0, "Share of the budget for matched random rows."),
-    audit_share: float | None = opt(None, "Share drawn by lot at the end; 0.2 where it learns."),
-    tolerance: int = opt(0, "End when at most so many can be left.", min=0),
-    attack: str = opt("hopskipjump", "Decision-based attack that measures distances."),
-    max_queries: int = opt(500, "Queries of the attack per row.", min=2),
-    subspace: str | None = opt(None, "dct: attack low frequencies of images only."),
-    bounds: tuple[float, float] | None = opt(None, "Allowed input values: LOW HIGH."),
+    budget: int = opt("Labels to buy.", 50, min=0),
+    calibration: Path | None = opt("Other labelled rows: the search learns from them."),
+    critical_class: str | None = opt("Search only predictions of this class."),
+    threshold: float = opt("Search only above this confidence.", 0.65),
+    matched_share: float = opt("Share of the budget for matched random rows.", 0.0),
+    audit_share: float | None = opt("Share drawn by lot at the end; 0.2 where it learns."),
+    tolerance: int = opt("End when at most so many can be left.", 0, min=0),
+    attack: str = opt("Decision-based attack that measures distances.", "hopskipjump"),
+    max_queries: int = opt("Queries of the attack per row.", 500, min=2),
+    subspace: str | None = opt("dct: attack low frequencies of images only."),
+    bounds: tuple[float, float] | None = opt("Allowed input values: LOW HIGH."),
     compare_all: bool = opt(
-        False, "Compare all searches on the labelled rows instead.", "--compare"
+        "Compare all searches on the labelled rows instead.", False, "--compare"
     ),
-    replications: int = opt(100, "Random subsets of --compare.", min=1),
+    replications: int = opt("Random subsets of --compare.", 100, min=1),
     label: options.LabelsColumn = None,
     output_kind: options.ModelOutput = "probabilities",
     output: options.Output = None,

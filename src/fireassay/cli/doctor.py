@@ -21,13 +21,13 @@ _EXITS = {"sound": 0, "stale": 3, "mend": 1}
 @answering
 def doctor(
     project: Path | None = arg(
-        None, "A project's folder or its fireassay.toml [this folder, if it has one]."
+        "A project's folder or its fireassay.toml [this folder, if it has one]."
     ),
     qualify: Path | None = opt(
-        None, "Write a record for tool qualification to this file, and nothing else."
+        "Write a record for tool qualification to this file, and nothing else."
     ),
-    store: bool = opt(False, "Only show what is kept between runs, and where.", "--store"),
-    clear: bool = opt(False, "Take all of that away; runs compute it again.", "--clear-store"),
+    store: bool = opt("Only show what is kept between runs, and where.", False, "--store"),
+    clear: bool = opt("Take all of that away; runs compute it again.", False, "--clear-store"),
 ) -> None:
     """Show what is installed, and what in a project must be mended before a run.
 

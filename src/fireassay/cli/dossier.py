@@ -16,9 +16,9 @@ _RUN = Path("fireassay-run")
 @answering
 def dossier(
     run: Run = _RUN,
-    for_: str = opt("stard", "stard, tripod, annex-iv or pas8800.", "--for"),
-    output: Path | None = opt(None, "An .html or .md file.", "--output", "-o"),
-    pdf: bool = opt(False, "Also print it as PDF (Chromium).", "--pdf"),
+    for_: str = opt("stard, tripod, annex-iv or pas8800.", "stard", "--for"),
+    output: Path | None = opt("An .html or .md file.", None, "--output", "-o"),
+    pdf: bool = opt("Also print it as PDF (Chromium).", False, "--pdf"),
 ) -> None:
     """Write a run in the order of a reporting guideline, item by item.
 
@@ -50,8 +50,8 @@ def dossier(
 @answering
 def bundle(
     run: Run = _RUN,
-    output: Path | None = opt(None, "The zip.", "--output", "-o"),
-    with_samples: bool = opt(False, "Put rows of the data in, too.", "--with-samples"),
+    output: Path | None = opt("The zip.", None, "--output", "-o"),
+    with_samples: bool = opt("Put rows of the data in, too.", False, "--with-samples"),
 ) -> None:
     """Put a run into one zip that somebody else can verify offline.
 
@@ -70,8 +70,8 @@ def bundle(
 
 @answering
 def verify(
-    file: Path = arg(..., "A zip of fireassay bundle."),
-    sha256: str | None = opt(None, "The SHA-256 that the sender gave."),
+    file: Path = arg("A zip of fireassay bundle.", ...),
+    sha256: str | None = opt("The SHA-256 that the sender gave."),
 ) -> None:
     """Verify a bundle: each file, and that result, limits, verdict and page agree.
 
@@ -110,7 +110,7 @@ def cite(run: Run = _RUN) -> None:
 
 
 @answering
-def schema(name: str = arg("result", "result or config.")) -> None:
+def schema(name: str = arg("result or config.", "result")) -> None:
     """Print a JSON schema: of result.json, or of the configuration.
 
     Example: fireassay schema result > result.schema.json

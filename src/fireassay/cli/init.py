@@ -15,58 +15,54 @@ from fireassay.core.errors import ParameterError
 
 @answering
 def init(
-    model: str | None = opt(None, "A file, an http(s) address, or package.module:name."),
-    data: Path | None = opt(None, "Labelled test rows: npz, CSV, JSON, Parquet, idx, a folder."),
-    predictions: Path | None = opt(None, "A file of predictions, instead of --model and --data."),
-    train: Path | None = opt(None, "Rows the model was trained on."),
-    operational: Path | None = opt(None, "Unlabelled rows of the field."),
-    votes: Path | None = opt(None, "Votes of labelling functions (.npy)."),
-    groups: Path | None = opt(None, "Patient or device of each voted row (.npy)."),
+    model: str | None = opt("A file, an http(s) address, or package.module:name."),
+    data: Path | None = opt("Labelled test rows: npz, CSV, JSON, Parquet, idx, a folder."),
+    predictions: Path | None = opt("A file of predictions, instead of --model and --data."),
+    train: Path | None = opt("Rows the model was trained on."),
+    operational: Path | None = opt("Unlabelled rows of the field."),
+    votes: Path | None = opt("Votes of labelling functions (.npy)."),
+    groups: Path | None = opt("Patient or device of each voted row (.npy)."),
     label: options.LabelColumn = None,
-    group: list[str] | None = opt(
-        None, "The column of rows that belong together (site, then patient)."
-    ),
-    largest_group: int | None = opt(None, "The most rows that a group can have.", min=1),
-    rows_per_group: int | None = opt(None, "Take so many rows of each group, drawn by lot.", min=1),
-    independent: bool = opt(False, "No two rows belong to one patient or device.", "--independent"),
-    id_column: str | None = opt(None, "The id column of a table.", "--id"),
-    ignore: list[str] | None = opt(None, "A column that is no feature (repeatable)."),
+    group: list[str] | None = opt("The column of rows that belong together (site, then patient)."),
+    largest_group: int | None = opt("The most rows that a group can have.", min=1),
+    rows_per_group: int | None = opt("Take so many rows of each group, drawn by lot.", min=1),
+    independent: bool = opt("No two rows belong to one patient or device.", False, "--independent"),
+    id_column: str | None = opt("The id column of a table.", None, "--id"),
+    ignore: list[str] | None = opt("A column that is no feature (repeatable)."),
     categorical: list[str] | None = opt(
-        None, "A column of names, also if it looks numeric (repeatable)."
+        "A column of names, also if it looks numeric (repeatable)."
     ),
-    encoding: str | None = opt(None, "Of a CSV file that is not UTF-8: latin-1, cp1252."),
+    encoding: str | None = opt("Of a CSV file that is not UTF-8: latin-1, cp1252."),
     header: bool | None = opt(
-        None, "Whether a CSV file's first line names columns.", "--header/--no-header"
+        "Whether a CSV file's first line names columns.", None, "--header/--no-header"
     ),
-    na: list[str] | None = opt(None, "What stands for a missing value in a CSV file."),
-    drop_unlabelled: bool = opt(False, "Leave out rows without a label.", "--drop-unlabelled"),
+    na: list[str] | None = opt("What stands for a missing value in a CSV file."),
+    drop_unlabelled: bool = opt("Leave out rows without a label.", False, "--drop-unlabelled"),
     size: tuple[int, int] | None = opt(
-        None, "Height and width that images of several sizes are brought to."
+        "Height and width that images of several sizes are brought to."
     ),
-    slices: list[str] | None = opt(None, "Column to slice by (repeatable).", "--slice", "--slices"),
-    weight: str | None = opt(None, "The column of weights."),
-    perturb: str | None = opt(None, "For texts: package.module:name of perturb(text, rng)."),
-    kind: str | None = opt(
-        None, "What rows are: image, series, table, text, tokens, integer or real."
+    slices: list[str] | None = opt(
+        "Column to slice by (repeatable).", None, "--slice", "--slices"
     ),
-    missing: bool = opt(False, "Allow missing values (NaN) in arrays.", "--missing"),
-    model_output: str | None = opt(None, "probabilities, logits or labels (default: inferred)."),
-    classes: str | None = opt(None, "The model's classes in the order of its columns: a,b,c."),
+    weight: str | None = opt("The column of weights."),
+    perturb: str | None = opt("For texts: package.module:name of perturb(text, rng)."),
+    kind: str | None = opt("What rows are: image, series, table, text, tokens, integer or real."),
+    missing: bool = opt("Allow missing values (NaN) in arrays.", False, "--missing"),
+    model_output: str | None = opt("probabilities, logits or labels (default: inferred)."),
+    classes: str | None = opt("The model's classes in the order of its columns: a,b,c."),
     bounds: options.Bounds = None,
-    mean: str | None = opt(None, "Of normalised images, by channel: 0.485,0.456,0.406."),
-    std: str | None = opt(None, "What each channel was divided by: 0.229,0.224,0.225."),
-    rows: str | None = opt(None, "How it takes rows: texts, array, frame or categories."),
-    layout: str | None = opt(
-        None, "Where it takes channels: channels first, channels last, time first."
-    ),
-    pixels: str | None = opt(None, "Pixels it takes: unit, bytes or normalised (--mean, --std)."),
-    split: str | None = opt(None, "The column that says test, train, or field."),
+    mean: str | None = opt("Of normalised images, by channel: 0.485,0.456,0.406."),
+    std: str | None = opt("What each channel was divided by: 0.229,0.224,0.225."),
+    rows: str | None = opt("How it takes rows: texts, array, frame or categories."),
+    layout: str | None = opt("Where it takes channels: channels first, channels last, time first."),
+    pixels: str | None = opt("Pixels it takes: unit, bytes or normalised (--mean, --std)."),
+    split: str | None = opt("The column that says test, train, or field."),
     accept_below_baseline: options.AcceptBelowBaseline = False,
-    request: str | None = opt(None, 'For an address: JSON with {rows}, e.g. {"inputs": {rows}}.'),
-    answer: str | None = opt(None, "For an address: where the scores are, e.g. outputs[0].data."),
-    token_env: str | None = opt(None, "For an address: the variable that holds its token."),
-    config: Path = opt(Path("fireassay.toml"), "The file to write."),
-    force: bool = opt(False, "Overwrite the file.", "--force"),
+    request: str | None = opt('For an address: JSON with {rows}, e.g. {"inputs": {rows}}.'),
+    answer: str | None = opt("For an address: where the scores are, e.g. outputs[0].data."),
+    token_env: str | None = opt("For an address: the variable that holds its token."),
+    config: Path = opt("The file to write.", Path("fireassay.toml")),
+    force: bool = opt("Overwrite the file.", False, "--force"),
     trust: options.Trust = False,
     hang_minutes: options.HangMinutes = 5.0,
     seed: options.Seed = 0,

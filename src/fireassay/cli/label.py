@@ -20,8 +20,8 @@ People = Annotated[int | None, Option("--people", min=1, max=20, help="People wh
 @answering
 def next_(
     run: Run,
-    csv: Path = opt(Path("next.csv"), "File to write.", "--csv"),
-    count: int = opt(10, "Rows to label.", "--count", "-n", min=1),
+    csv: Path = opt("File to write.", Path("next.csv"), "--csv"),
+    count: int = opt("Rows to label.", 10, "--count", "-n", min=1),
     people: People = None,
 ) -> None:
     """Write the next rows to label to a CSV file.
@@ -41,8 +41,8 @@ def next_(
 @answering
 def add(
     run: Run,
-    csv: Path = arg(..., "The file with the labels."),
-    annotator: str = opt("", "Who labelled.", "--annotator"),
+    csv: Path = arg("The file with the labels.", ...),
+    annotator: str = opt("Who labelled.", "", "--annotator"),
     people: People = None,
 ) -> None:
     """Read labels from a CSV file and say what may be concluded now.
@@ -58,19 +58,15 @@ def add(
 
 @answering
 def serve(
-    run: list[Path] | None = arg(None, "Run folders, or folders with runs and projects in them."),
-    host: str = opt("127.0.0.1", "Address to listen at. Any but 127.0.0.1 needs a token."),
-    port: int | None = opt(None, "Default: the first free one from 8765.", min=0, max=65535),
-    allow_host: list[str] | None = opt(None, "A name under which browsers reach it (repeatable)."),
-    data: Path | None = opt(
-        None, "The data of the search in the run folder: people label what it asks."
-    ),
-    label: str | None = opt(None, "Column of labels in --data (as given to the search)."),
-    ambiguous: Path | None = opt(None, "An exported ambiguous set: people review its samples."),
-    annotators: int | None = opt(
-        None, "People per item (default: as before, or 1).", min=1, max=20
-    ),
-    open_: bool = opt(False, "Open the browser.", "--open"),
+    run: list[Path] | None = arg("Run folders, or folders with runs and projects in them."),
+    host: str = opt("Address to listen at. Any but 127.0.0.1 needs a token.", "127.0.0.1"),
+    port: int | None = opt("Default: the first free one from 8765.", min=0, max=65535),
+    allow_host: list[str] | None = opt("A name under which browsers reach it (repeatable)."),
+    data: Path | None = opt("The data of the search in the run folder: people label what it asks."),
+    label: str | None = opt("Column of labels in --data (as given to the search)."),
+    ambiguous: Path | None = opt("An exported ambiguous set: people review its samples."),
+    annotators: int | None = opt("People per item (default: as before, or 1).", min=1, max=20),
+    open_: bool = opt("Open the browser.", False, "--open"),
 ) -> None:
     """Start and watch runs, browse their rows, compare them, label, in the browser.
 

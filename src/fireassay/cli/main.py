@@ -221,7 +221,7 @@ def _version(value: bool) -> None:
 @app.callback()
 def main(
     version: bool = opt(
-        False, "Print the version.", "-V", "--version", callback=_version, is_eager=True
+        "Print the version.", False, "-V", "--version", callback=_version, is_eager=True
     ),
 ) -> None:
     """Test a trained classifier before anyone relies on it. Start with: fireassay demo."""

@@ -33,12 +33,12 @@ def answering(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def opt(default: Any, words: str, *names: str, **limits: Any) -> Any:
+def opt(words: str, default: Any = None, *names: str, **limits: Any) -> Any:
     """An option of one command; ``...`` as the default means that it must be given."""
     return Option(default, *names, help=words, **limits)
 
 
-def arg(default: Any, words: str, **limits: Any) -> Any:
+def arg(words: str, default: Any = None, **limits: Any) -> Any:
     """An argument of one command; ``...`` as the default means that it must be given."""
     return Argument(default, help=words, **limits)
 

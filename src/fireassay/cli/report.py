@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 @answering
 def report(
-    run: Path = arg(Path("fireassay-run"), "A run folder."),
-    open_: bool = opt(False, "Open it in the browser.", "--open"),
-    gsn: Path | None = opt(None, "Also write the argument as GSN YAML."),
-    junit: Path | None = opt(None, "Also write JUnit XML."),
-    card: Path | None = opt(None, "Also write a Markdown model card."),
-    pdf: Path | None = opt(None, "Also print the page as PDF here."),
+    run: Path = arg("A run folder.", Path("fireassay-run")),
+    open_: bool = opt("Open it in the browser.", False, "--open"),
+    gsn: Path | None = opt("Also write the argument as GSN YAML."),
+    junit: Path | None = opt("Also write JUnit XML."),
+    card: Path | None = opt("Also write a Markdown model card."),
+    pdf: Path | None = opt("Also print the page as PDF here."),
     no_samples: NoSamples = False,
 ) -> None:
     """Write the report of a finished or unfinished run.
@@ -65,8 +65,8 @@ _SHOWN = 12
 
 @answering
 def compare(
-    runs: list[Path] = arg(..., "Two or more run folders, oldest first."),
-    html: Path | None = opt(None, "Write a page of the comparison of two runs here."),
+    runs: list[Path] = arg("Two or more run folders, oldest first.", ...),
+    html: Path | None = opt("Write a page of the comparison of two runs here."),
 ) -> None:
     """Show differences with intervals, each run against the first, and what changed around them.
 

@@ -27,27 +27,25 @@ if TYPE_CHECKING:
 
 @answering
 def run(
-    config: Path = opt(Path("fireassay.toml"), "The configuration file."),
-    only: list[str] | None = opt(None, "Run only this part (repeatable)."),
-    seed: int | None = opt(None, "Instead of the file's seed.", min=0),
-    workers: int | None = opt(
-        None, "Processes on this machine [all cores for a model file].", min=1
-    ),
+    config: Path = opt("The configuration file.", Path("fireassay.toml")),
+    only: list[str] | None = opt("Run only this part (repeatable)."),
+    seed: int | None = opt("Instead of the file's seed.", min=0),
+    workers: int | None = opt("Processes on this machine [all cores for a model file].", min=1),
     cluster: options.Cluster = None,
     max_minutes: float | None = opt(
-        None, "Most minutes in all; rows are then asked in random order.", min=0
+        "Most minutes in all; rows are then asked in random order.", min=0
     ),
-    max_queries: int | None = opt(None, "Most rows delivered to the model in all.", min=1),
+    max_queries: int | None = opt("Most rows delivered to the model in all.", min=1),
     stochastic: bool = opt(
-        False, "The deployed model answers at random, as meant.", "--stochastic"
+        "The deployed model answers at random, as meant.", False, "--stochastic"
     ),
-    price: float | None = opt(None, "What a row costs: then none is asked twice.", min=0),
+    price: float | None = opt("What a row costs: then none is asked twice.", min=0),
     output: Path | None = opt(
-        None, "Run folder, instead of the file's; may lie anywhere.", "--output", "-o"
+        "Run folder, instead of the file's; may lie anywhere.", None, "--output", "-o"
     ),
     accept_below_baseline: options.AcceptBelowBaseline = False,
     no_samples: options.NoSamples = False,
-    mlflow: bool = opt(False, "Log numbers, page and verdict to MLflow.", "--mlflow"),
+    mlflow: bool = opt("Log numbers, page and verdict to MLflow.", False, "--mlflow"),
     trust: options.Trust = False,
 ) -> None:
     """Run the parts that are not done yet, then write result.json and report.html.
@@ -94,7 +92,7 @@ def run(
 
 @answering
 def demo(
-    output: Path = opt(Path("fireassay-demo"), "The run folder.", "--output", "-o"),
+    output: Path = opt("The run folder.", Path("fireassay-demo"), "--output", "-o"),
     seed: options.Seed = 0,
 ) -> None:
     """Assess a small digits model and a clinical table, and write two offline reports.
@@ -134,18 +132,13 @@ def plan(
     config: options.Config = Path("fireassay.toml"),
     seed: options.FileSeed = None,
     trust: options.Trust = False,
-    like: Path | None = opt(
-        None, "A run folder of the same model on fewer rows: what it took corrects."
-    ),
+    like: Path | None = opt("A run folder of the same model on fewer rows: what it took corrects."),
     power: str | None = opt(
-        None,
         "Instead of costs, how many it takes for: bound, models, auroc, monitor, slices, "
-        "groups, audit, campaign.",
+        "groups, audit, campaign."
     ),
-    given: list[str] | None = opt(
-        None, "With --power, what is assumed: NAME=NUMBER, e.g. limit=0.05."
-    ),
-    price: float | None = opt(None, "What a row costs: the plan in money, too.", min=0),
+    given: list[str] | None = opt("With --power, what is assumed: NAME=NUMBER, e.g. limit=0.05."),
+    price: float | None = opt("What a row costs: the plan in money, too.", min=0),
 ) -> None:
     """Show queries, labels, minutes, memory and disk of each part, from a few measured batches.
 

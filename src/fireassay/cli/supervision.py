@@ -57,12 +57,12 @@ def names() -> None:
 @app.command()
 @answering
 def compare(
-    model: str = opt(..., options.A_MODEL),
-    train: Path = opt(..., _TRAIN),
-    nominal: Path = opt(..., "Nominal rows, not from training."),
-    sets: list[str] = opt(..., "NAME=PATH: rows of one kind of trouble.", "--set"),
+    model: str = opt(options.A_MODEL, ...),
+    train: Path = opt(_TRAIN, ...),
+    nominal: Path = opt("Nominal rows, not from training.", ...),
+    sets: list[str] = opt("NAME=PATH: rows of one kind of trouble.", ..., "--set"),
     supervisors: list[str] | None = opt(
-        None, "See the command names; default: all.", "--supervisor"
+        "See the command names; default: all.", None, "--supervisor"
     ),
     members: Members = None,
     model_output: options.ModelOutput = "probabilities",
@@ -126,12 +126,12 @@ def compare(
 @app.command()
 @answering
 def fit(
-    name: str = arg(..., "A supervisor; see: fireassay supervision names."),
-    model: str = opt(..., options.A_MODEL),
-    train: Path = opt(..., _TRAIN),
-    nominal: Path = opt(..., "Nominal rows for the threshold, used nowhere else."),
-    output: Path = opt(..., "File to write.", "--output", "-o"),
-    onnx: Path | None = opt(None, "Also write an ONNX graph, where there is one."),
+    name: str = arg("A supervisor; see: fireassay supervision names.", ...),
+    model: str = opt(options.A_MODEL, ...),
+    train: Path = opt(_TRAIN, ...),
+    nominal: Path = opt("Nominal rows for the threshold, used nowhere else.", ...),
+    output: Path = opt("File to write.", ..., "--output", "-o"),
+    onnx: Path | None = opt("Also write an ONNX graph, where there is one."),
     members: Members = None,
     model_output: options.ModelOutput = "probabilities",
     layer: Layer = None,
@@ -179,9 +179,9 @@ def fit(
 @app.command()
 @answering
 def score(
-    monitor: Path = arg(..., "File written by: fireassay supervision fit."),
-    data: str = arg(..., "Rows (npz, csv, …), or '-' to read JSON lines as they come."),
-    model: str = opt(..., options.A_MODEL),
+    monitor: Path = arg("File written by: fireassay supervision fit.", ...),
+    data: str = arg("Rows (npz, csv, …), or '-' to read JSON lines as they come.", ...),
+    model: str = opt(options.A_MODEL, ...),
     members: Members = None,
     model_output: options.ModelOutput = "probabilities",
     trust: options.Trust = False,

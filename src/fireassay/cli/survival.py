@@ -29,32 +29,30 @@ Groups = Annotated[str | None, Option("--groups", help="Column of rows that belo
 @app.command()
 @answering
 def model(
-    model: str = arg(..., "A model file, http:// address or package:name."),
-    data: Path = arg(..., "Labelled test samples (npz, CSV, Parquet, idx)."),
+    model: str = arg("A model file, http:// address or package:name.", ...),
+    data: Path = arg("Labelled test samples (npz, CSV, Parquet, idx).", ...),
     attack: list[str] | None = opt(
-        None,
         "Name and parameters: pgd:norm=linf,eps=0.1 (fireassay survival names lists "
         "them); left out: auto, as in fireassay run.",
+        None,
         "--attack",
         "-a",
     ),
     eps: float | None = opt(
-        None, "Largest change of a feature, where no attack is named (default: a tenth)."
+        "Largest change of a feature, where no attack is named (default: a tenth)."
     ),
-    budget: int | None = opt(
-        None, "Queries per sample and attack (default: as fireassay run).", min=1
-    ),
-    defence: str | None = opt(None, "In front of the model, NAME=VALUE: conf=0.9 (see names)."),
+    budget: int | None = opt("Queries per sample and attack (default: as fireassay run).", min=1),
+    defence: str | None = opt("In front of the model, NAME=VALUE: conf=0.9 (see names)."),
     bounds: tuple[float, float] | None = opt(
-        None, "Allowed input values: LOW HIGH; left out: each feature on its own range."
+        "Allowed input values: LOW HIGH; left out: each feature on its own range."
     ),
     class_name: list[str] | None = opt(
-        None,
         "Class names in the order of the outputs, where the model does not know them.",
+        None,
         "--class",
     ),
     output_kind: options.ModelOutput = "probabilities",
-    samples: int | None = opt(None, "How many rows, drawn by the seed (default: all).", min=1),
+    samples: int | None = opt("How many rows, drawn by the seed (default: all).", min=1),
     workers: options.Workers = 1,
     cluster: options.Cluster = None,
     trust: options.Trust = False,
@@ -118,7 +116,7 @@ def model(
 def fit(
     rows: Rows,
     covariate: Covariates = None,
-    family: str = opt("weibull", "A family of survival.FAMILIES (see names)."),
+    family: str = opt("A family of survival.FAMILIES (see names).", "weibull"),
     groups: Groups = None,
     output: options.Output = None,
 ) -> None:
@@ -140,7 +138,7 @@ def fit(
 def compare(
     rows: Rows,
     covariate: Covariates = None,
-    test_share: float = opt(0.2, "Share kept for the test part."),
+    test_share: float = opt("Share kept for the test part.", 0.2),
     groups: Groups = "model_id",
     seed: options.Seed = 0,
 ) -> None:
@@ -160,11 +158,11 @@ def compare(
 @app.command()
 @answering
 def plan(
-    time_ratio: float = opt(1.2, "The factor worth seeing."),
-    power: float = opt(0.8, "Probability of seeing it."),
-    failure_share: float = opt(0.5, "Share failing within the budget."),
-    between_model_sd: float = opt(0.0, "Spread of log time of models."),
-    samples_per_model: int = opt(100, "", min=1),
+    time_ratio: float = opt("The factor worth seeing.", 1.2),
+    power: float = opt("Probability of seeing it.", 0.8),
+    failure_share: float = opt("Share failing within the budget.", 0.5),
+    between_model_sd: float = opt("Spread of log time of models.", 0.0),
+    samples_per_model: int = opt("", 100, min=1),
 ) -> None:
     """How many samples and models a comparison needs.
 
@@ -189,13 +187,13 @@ def plan(
 @app.command()
 @answering
 def campaign(
-    config: Path = arg(..., "The campaign's TOML file."),
-    store: Path = opt(..., "Run folder; a killed run goes on from it."),
+    config: Path = arg("The campaign's TOML file.", ...),
+    store: Path = opt("Run folder; a killed run goes on from it.", ...),
     workers: options.Workers = 1,
     cluster: options.Cluster = None,
     output: options.Output = None,
-    report: Path | None = opt(None, "Write tables, charts and conclusions as one HTML page."),
-    sample: float | None = opt(None, "Share of the trials to run, drawn at random."),
+    report: Path | None = opt("Write tables, charts and conclusions as one HTML page."),
+    sample: float | None = opt("Share of the trials to run, drawn at random."),
     trust: options.Trust = False,
 ) -> None:
     """Train, defend and attack models; finished trials are never run twice.

@@ -16,30 +16,30 @@ _SAVING = 5.0
 
 @answering
 def watch(
-    source: str = arg(..., "A .csv or .jsonl that grows, a folder of these, or - (stdin)."),
-    model: str | None = opt(None, "The model; left out: the configuration's."),
-    reference: Path | None = opt(None, "Rows as they should be, in the order of time, labelled."),
+    source: str = arg("A .csv or .jsonl that grows, a folder of these, or - (stdin).", ...),
+    model: str | None = opt("The model; left out: the configuration's."),
+    reference: Path | None = opt("Rows as they should be, in the order of time, labelled."),
     predictions: bool = opt(
-        False, "The file has predictions: no model, no configuration.", "--predictions"
+        "The file has predictions: no model, no configuration.", False, "--predictions"
     ),
     config: Config = Path("fireassay.toml"),
-    limit: float | None = opt(None, "Error rate that is accepted; left out: the reference's."),
+    limit: float | None = opt("Error rate that is accepted; left out: the reference's."),
     output: Path = opt(
-        Path("fireassay-watch"), "Folder of the state and the page.", "--output", "-o"
+        "Folder of the state and the page.", Path("fireassay-watch"), "--output", "-o"
     ),
-    false_alarm: float = opt(0.01, "Chance of ever a false alarm, of errors and inputs."),
-    confidence: float = opt(0.975, "Of the bound on the newest labels, one-sided."),
-    window: int = opt(500, "How many newest labels the bound is about.", min=1),
-    remember: int = opt(100_000, "Rows whose answers wait for a label.", min=1),
-    label: str = opt("label", "Name of the label."),
-    id_: str = opt("id", "Name of the id.", "--id"),
-    group: str | None = opt(None, "Name of the patient, device or batch of a row."),
-    largest_group: int | None = opt(None, "The most rows that a group can have.", min=1),
-    answer: str = opt("answer", "Name of the answer, where the stream has it."),
-    follow: bool = opt(False, "Go on until an alarm, or Ctrl-C.", "--follow", "-f"),
-    every: float = opt(2.0, "Seconds between looks with --follow.", min=0.05),
+    false_alarm: float = opt("Chance of ever a false alarm, of errors and inputs.", 0.01),
+    confidence: float = opt("Of the bound on the newest labels, one-sided.", 0.975),
+    window: int = opt("How many newest labels the bound is about.", 500, min=1),
+    remember: int = opt("Rows whose answers wait for a label.", 100_000, min=1),
+    label: str = opt("Name of the label.", "label"),
+    id_: str = opt("Name of the id.", "id", "--id"),
+    group: str | None = opt("Name of the patient, device or batch of a row."),
+    largest_group: int | None = opt("The most rows that a group can have.", min=1),
+    answer: str = opt("Name of the answer, where the stream has it.", "answer"),
+    follow: bool = opt("Go on until an alarm, or Ctrl-C.", False, "--follow", "-f"),
+    every: float = opt("Seconds between looks with --follow.", 2.0, min=0.05),
     replayed: bool = opt(
-        False, "Stdin starts again at its first line: skip what is known.", "--replayed"
+        "Stdin starts again at its first line: skip what is known.", False, "--replayed"
     ),
     output_kind: ModelOutput = "probabilities",
     trust: Trust = False,
