@@ -208,37 +208,31 @@ _WIDTH = 100
 _LABEL = 28
 
 
-def show_answers(report: "Report", verdict: "Verdict") -> None:
-    """The first screen of a report as text."""
-    from fireassay.report.first_screen import first_screen
-
-    show_screen(first_screen(report.parts, verdict, report.accepted, report.about))
-
-
 def show_verdict(verdict: "Verdict") -> None:
     """The verdict in one line, and what is to be known of its limits and of the model."""
-    from rich.text import Text
-
     head = f"{shape(verdict.status)} {verdict.headline}"
-    _print(Text(visible(head), f"bold {STYLES.get(verdict.status, '')}".strip()))
+    show(head, f"bold {STYLES.get(verdict.status, '')}".strip())
     for said in verdict.said:
-        _print(Text(visible(said)))
+        show(said)
 
 
-def show_screen(screen: "FirstScreen") -> None:
-    """Verdict, limits, answers, what to do next, and what is not known."""
+def show_answers(report: "Report", verdict: "Verdict") -> None:
+    """The first screen of a report: verdict, limits, answers, what to do next, what is not known."""
     from rich.text import Text
 
+    from fireassay.report.first_screen import first_screen
+
+    screen = first_screen(report.parts, verdict, report.accepted, report.about)
     show_verdict(screen.verdict)
     if screen.about is not None and screen.about.change:
-        _print(Text(visible(screen.about.change)))
+        show(screen.about.change)
     show_limits(screen)
-    _print(Text(""))
+    show("")
     for answer in screen.answers_shown:
         marks = [*answer.tags, *(["contradicted by the data"] if answer.struck else [])]
         said = Text(f"{visible(answer.part.question.capitalize()):<12} ")
         said += Text(visible(answer.sentence), "strike" if answer.struck else "")
-        _print(said + Text(f" ({', '.join(marks)})" if marks else "", "yellow"))
+        show(said + Text(f" ({', '.join(marks)})" if marks else "", "yellow"))
     _listed("Do next", [str(action) for action in screen.actions])
     _listed("Do not rely on", [str(doubt) for doubt in screen.doubts])
     _listed("Not known", screen.unknown)
@@ -259,25 +253,26 @@ def show_limits(screen: "FirstScreen") -> None:
         for cell, width in zip(cells, wide[1:], strict=True):
             row += Text("  ") + Text(visible(cell), "strike" if line.struck and cell else "")
             row.pad_right(width - len(cell))
-        _print(row + Text(f"  {line.state}", STYLES[line.check.status]))
+        show(row + Text(f"  {line.state}", STYLES[line.check.status]))
         if line.struck:
-            _print(Text("  contradicted by the data", "yellow"))
+            show("  contradicted by the data", "yellow")
         for each in line.assumes:
-            _print(Text(visible(f"  assumes: {each}")))
+            show(f"  assumes: {each}")
 
 
 def _listed(title: str, items: "Sequence[str]") -> None:
+    if items:
+        show(f"\n{title}")
+    for item in items:
+        show(f"- {item}")
+
+
+def show(text: Any, style: str = "", *, wraps: bool = False) -> None:
+    """Print a line or styled text; a terminal wraps it between words, or itself."""
     from rich.text import Text
 
-    if items:
-        _print(Text(f"\n{title}"))
-    for item in items:
-        _print(Text(visible(f"- {item}")))
-
-
-def _print(text: Any) -> None:
-    """Print styled text; a terminal wraps it between words."""
-    stdout_console().print(text, soft_wrap=not sys.stdout.isatty())
+    shown = Text(visible(text), style) if isinstance(text, str) else text
+    stdout_console().print(shown, soft_wrap=wraps or not sys.stdout.isatty())
 
 
 def shape(status: str) -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fireassay.cli.console import asked, emit_json, say, shape, starting
+from fireassay.cli.console import asked, emit_json, say, shape, show, starting
 from fireassay.cli.options import answering, arg, opt
 
 if TYPE_CHECKING:
@@ -124,21 +124,15 @@ def _show(installed: dict[str, Any]) -> None:
 
 
 def _show_project(findings: "list[Finding]", place: Path | None) -> None:
-    from rich.text import Text
-
-    from fireassay.cli.console import stdout_console
-    from fireassay.core.words import visible
-
     if place is None:
         say(f"{'project':<14} none here: no {_FILE} in this folder")
         return
     say()
-    console = stdout_console()
     for finding in findings:
         line = f"{_MARKS[finding.state]} {finding.what:<18} {finding.found}"
-        console.print(Text(visible(line), _STYLES[finding.state]), soft_wrap=True)
+        show(line, _STYLES[finding.state], wraps=True)
         if finding.do:
-            console.print(Text(visible(f"  {'':<18} → {finding.do}")), soft_wrap=True)
+            show(f"  {'':<18} → {finding.do}", wraps=True)
     states = [finding.state for finding in findings]
     wrong, stale = states.count("mend"), states.count("stale")
     if wrong or stale:
