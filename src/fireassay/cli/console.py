@@ -217,7 +217,7 @@ def show_verdict(verdict: "Verdict") -> None:
 
 
 def show_answers(report: "Report", verdict: "Verdict") -> None:
-    """The first screen of a report: verdict, limits, answers, what to do next, what is not known."""
+    """The first screen of a report: verdict, limits, answers, next steps, what is not known."""
     from rich.text import Text
 
     from fireassay.report.first_screen import first_screen

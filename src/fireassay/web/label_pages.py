@@ -1,15 +1,14 @@
 """The labelling page: one item, a few keys, saved before the next one is shown."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from fireassay.core.errors import DataError
 from fireassay.engine.labels.records import LeaseLostError
-from fireassay.web.pages import respond
 from fireassay.web.queue import Queue
 from fireassay.web.queue_pages import (
     LONGEST_COMMENT,
@@ -19,6 +18,7 @@ from fireassay.web.queue_pages import (
     checked_choice,
     clean_name,
     item_facts,
+    respond_about,
 )
 from fireassay.web.workspace import OpenQueue
 
@@ -28,6 +28,16 @@ _YEAR_S = 31_536_000
 _KEYS = "1234567890qwertyioadfghjklzxvb"
 _TAKEN = frozenset("uscnmp")
 _SHORT = 4
+
+
+def _need_name(request: Request) -> str:
+    name = annotator_name(request)
+    if not name:
+        raise DataError("Please say who you are first.", got="no name")
+    return name
+
+
+Named = Annotated[str, Depends(_need_name)]
 
 
 @router.post("/annotator")
@@ -52,13 +62,12 @@ def label_page(request: Request, opened: FoundQueue) -> HTMLResponse:
     """The item that this annotator labels next."""
     name = annotator_name(request)
     task = _task(request, opened, name) if name else None
-    return _shown(request, opened, name, task, "label.html")
+    return respond_about(request, "label.html", opened, task=task)
 
 
 @router.post("/queues/{key}/answer")
-def answer(request: Request, opened: FoundQueue) -> Response:
+def answer(request: Request, opened: FoundQueue, name: Named) -> Response:
     """Keep an answer (or a skip); only then show the next item."""
-    name = _need_name(request)
     form = request.state.form
     action = form.get("choice", "")
     comment = form.get("comment", "")[:LONGEST_COMMENT]
@@ -74,17 +83,15 @@ def answer(request: Request, opened: FoundQueue) -> Response:
 
 
 @router.post("/queues/{key}/undo")
-def undo(request: Request, opened: FoundQueue) -> Response:
+def undo(request: Request, opened: FoundQueue, name: Named) -> Response:
     """Take the last answer back and show its item again."""
-    name = _need_name(request)
     last = opened.book.undo(opened.queue, name, request.state.session)
     return _next(request, opened, name, "Taken back." if last else "There is nothing to take back.")
 
 
 @router.post("/queues/{key}/skipped")
-def offer_skipped(request: Request, opened: FoundQueue) -> Response:
+def offer_skipped(request: Request, opened: FoundQueue, name: Named) -> Response:
     """Go through the skipped items again."""
-    name = _need_name(request)
     count = opened.book.offer_skipped_again(opened.queue, name)
     return _next(request, opened, name, f"{count} skipped items come again.")
 
@@ -98,16 +105,8 @@ def _next(
         return RedirectResponse(f"/queues/{opened.key}/label", status_code=303)
     task = _task(request, opened, name, message)
     if fragment:
-        return _shown(request, opened, name, task, "task.html")
-    return _shown(request, opened, name, task, "label.html", status_code=409)
-
-
-def _shown(
-    request: Request, opened: OpenQueue, name: str, task: Any, template: str, **more: Any
-) -> HTMLResponse:
-    """The page of the task, or the fragment of it that a script asks for."""
-    fields = {"opened": opened, "queue": opened.queue, "annotator": name, "task": task}
-    return respond(request, template, **fields, **more)
+        return respond_about(request, "task.html", opened, task=task)
+    return respond_about(request, "label.html", opened, task=task, status_code=409)
 
 
 def _task(request: Request, opened: OpenQueue, name: str, message: str = "") -> dict[str, Any]:
@@ -155,10 +154,3 @@ def _last(queue: Queue, item: int, kind: str, choice: int | None) -> dict[str, A
         told["confidence"] = float(queue.confidence[item])
     known = {"item": item, "id": str(queue.ids[item]), "kind": kind, "said": said}
     return known | told | {"told": choice is not None and choice != -1}
-
-
-def _need_name(request: Request) -> str:
-    name = annotator_name(request)
-    if not name:
-        raise DataError("Please say who you are first.", got="no name")
-    return name

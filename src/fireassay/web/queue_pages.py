@@ -45,16 +45,9 @@ LONGEST_NAME, LONGEST_COMMENT = 100, 2000
 def queue_page(request: Request, opened: FoundQueue) -> HTMLResponse:
     """A queue: progress, ratio or precision, agreement, export."""
     status = opened.status()
-    return respond(
-        request,
-        "queue.html",
-        opened=opened,
-        queue=opened.queue,
-        status=status,
-        chart=curve_chart(status.curve) if status.curve else None,
-        pair_chart=_pair_chart(status),
-        annotator=annotator_name(request),
-    )
+    chart = curve_chart(status.curve) if status.curve else None
+    charts = {"chart": chart, "pair_chart": _pair_chart(status)}
+    return respond_about(request, "queue.html", opened, status=status, **charts)
 
 
 @router.get("/queues/{key}/live")
@@ -80,11 +73,10 @@ def items_page(
     queue, status = opened.queue, opened.status()
     chosen = _chosen(queue, status, state)
     first = (page - 1) * PAGE_ITEMS
-    return respond(
+    return respond_about(
         request,
         "items.html",
-        opened=opened,
-        queue=queue,
+        opened,
         rows=[item_facts(queue, status, int(i)) for i in chosen[first : first + PAGE_ITEMS]],
         state=state,
         states=("all", *STATES, "model wrong"),
@@ -114,15 +106,8 @@ def conflicts_page(request: Request, opened: FoundQueue) -> HTMLResponse:
         item_facts(queue, status, i) | {"agreed": status.found[i], "captions": captions(queue, i)}
         for i in status.disagreements[:PAGE_ITEMS]
     ]
-    return respond(
-        request,
-        "conflicts.html",
-        opened=opened,
-        queue=queue,
-        rows=rows,
-        total=len(status.disagreements),
-        annotator=annotator_name(request),
-    )
+    total = len(status.disagreements)
+    return respond_about(request, "conflicts.html", opened, rows=rows, total=total)
 
 
 @router.post("/queues/{key}/resolve")
@@ -160,6 +145,18 @@ def import_labels(request: Request, opened: FoundQueue) -> JSONResponse:
     except DataError as error:
         return JSONResponse({"message": f"Nothing was kept. {error}"}, status_code=400)
     return JSONResponse({"message": f"{new} new labels kept, of {total} in the file."})
+
+
+def respond_about(
+    request: Request, template: str, opened: OpenQueue, **values: Any
+) -> HTMLResponse:
+    """A page about a queue, for who sits at this browser."""
+    common: dict[str, Any] = {
+        "opened": opened,
+        "queue": opened.queue,
+        "annotator": annotator_name(request),
+    }
+    return respond(request, template, **common, **values)
 
 
 def annotator_name(request: Request) -> str:
