@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import fireassay as fa
 from fireassay.cli.main import app
 from fireassay.core import DataError, ModelError, ProbabilityError
-from fireassay.engine.signals import orderly_termination
+from fireassay.engine.executor import orderly_termination
 
 X = np.random.default_rng(0).random((20, 2))
 

@@ -28,7 +28,7 @@ def generate(
     preset: str = opt("How autoencoders are trained.", "fast"),
     delta_max: float = opt("Largest difference of the two probabilities.", 0.25),
     split: str = opt("test, train or any.", "test"),
-    release: bool = opt("Also a Parquet file with images, and a card.", False, "--release"),
+    release: bool = opt("Also a Parquet file with images, and a card.", False),
     label: options.LabelColumn = None,
     bounds: options.Bounds = None,
     model_output: options.ModelOutput = "probabilities",

@@ -43,16 +43,14 @@ def check(
     runs: list[Path] = arg("Run folders, or their result.json.", ..., metavar="RUN…"),
     max_: list[str] | None = opt("NAME=VALUE: the number may not be above.", None, "--max"),
     min_: list[str] | None = opt("NAME=VALUE: the number may not be below.", None, "--min"),
-    spend: bool = opt(
-        "Share the error probability among all looks at the labels.", False, "--spend"
-    ),
+    spend: bool = opt("Share the error probability among all looks at the labels.", False),
     not_worse_than: Path | None = opt("A run on the same rows: this one may not be worse."),
     margin: float = opt("By how much a number may be worse than that run's.", 0.0, min=0.0),
     number: list[str] | None = opt("Which numbers may not be worse (repeatable); accuracy.error."),
-    strict: bool = opt("Undecided limits fail.", False, "--strict"),
-    require_lock: bool = opt("Only limits locked before a look may pass.", False, "--require-lock"),
-    require_model: bool = opt("Only a compared model may pass.", False, "--require-model"),
-    offline: bool = opt("Ask no model: it is then not compared.", False, "--offline"),
+    strict: bool = opt("Undecided limits fail.", False),
+    require_lock: bool = opt("Only limits locked before a look may pass.", False),
+    require_model: bool = opt("Only a compared model may pass.", False),
+    offline: bool = opt("Ask no model: it is then not compared.", False),
     model_sha256: str | None = opt("SHA-256 that the judged model must have."),
     data_sha256: str | None = opt("SHA-256 that the judged test rows must have."),
     junit: Path | None = opt("Write JUnit XML here."),
@@ -267,7 +265,7 @@ def _meant(gate: "Gate", report: "Report") -> "Gate":
 @answering
 def lock(
     config: Path = opt("The configuration file.", Path("fireassay.toml")),
-    amend: bool = opt("Replace the protocol; the old one is kept inside.", False, "--amend"),
+    amend: bool = opt("Replace the protocol; the old one is kept inside.", False),
     reason: str = opt("Why the protocol is amended.", ""),
 ) -> None:
     """Write fireassay-protocol.json: limits, threshold, unit, parts, settings and seed.

@@ -47,13 +47,11 @@ def curation(
     confidence: float = opt("Nominal confidence of the interval, two-sided.", 0.95),
     sets: int = opt("Number of datasets.", 10, min=1),
     default_class: int = opt("Label where votes are tied or missing.", 0, min=0),
-    keep_silent: bool = opt("Keep labelling functions that never vote.", False, "--keep-silent"),
-    compare: bool = opt("Also print the paper's four approaches.", False, "--compare"),
-    as_published: bool = opt(
-        "--compare by the paper's own rules: its Table III.", False, "--as-published"
-    ),
-    stability: bool = opt("Also try other label models and seeds.", False, "--stability"),
-    stream: bool = opt("Bounded memory: results go to --output, not to RAM.", False, "--stream"),
+    keep_silent: bool = opt("Keep labelling functions that never vote.", False),
+    compare: bool = opt("Also print the paper's four approaches.", False),
+    as_published: bool = opt("--compare by the paper's own rules: its Table III.", False),
+    stability: bool = opt("Also try other label models and seeds.", False),
+    stream: bool = opt("Bounded memory: results go to --output, not to RAM.", False),
     workers: Workers = 1,
     output: Output = None,
     seed: Seed = 0,

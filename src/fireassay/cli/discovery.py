@@ -31,7 +31,7 @@ def discovery(
     data: Path = arg("Rows to search; labels, if any, play the oracle.", ...),
     search: str = opt("How rows are chosen; --searches lists the names.", "twin-trees"),
     searches: bool = opt(
-        "List the searches and end.", False, "--searches", is_eager=True, callback=_list_searches
+        "List the searches and end.", False, is_eager=True, callback=_list_searches
     ),
     budget: int = opt("Labels to buy.", 50, min=0),
     calibration: Path | None = opt("Other labelled rows: the search learns from them."),

@@ -26,7 +26,7 @@ def doctor(
     qualify: Path | None = opt(
         "Write a record for tool qualification to this file, and nothing else."
     ),
-    store: bool = opt("Only show what is kept between runs, and where.", False, "--store"),
+    store: bool = opt("Only show what is kept between runs, and where.", False),
     clear: bool = opt("Take all of that away; runs compute it again.", False, "--clear-store"),
 ) -> None:
     """Show what is installed, and what in a project must be mended before a run.

@@ -18,7 +18,7 @@ def dossier(
     run: Run = _RUN,
     for_: str = opt("stard, tripod, annex-iv or pas8800.", "stard", "--for"),
     output: Path | None = opt("An .html or .md file.", None, "--output", "-o"),
-    pdf: bool = opt("Also print it as PDF (Chromium).", False, "--pdf"),
+    pdf: bool = opt("Also print it as PDF (Chromium).", False),
 ) -> None:
     """Write a run in the order of a reporting guideline, item by item.
 
@@ -51,7 +51,7 @@ def dossier(
 def bundle(
     run: Run = _RUN,
     output: Path | None = opt("The zip.", None, "--output", "-o"),
-    with_samples: bool = opt("Put rows of the data in, too.", False, "--with-samples"),
+    with_samples: bool = opt("Put rows of the data in, too.", False),
 ) -> None:
     """Put a run into one zip that somebody else can verify offline.
 

@@ -26,7 +26,7 @@ def init(
     group: list[str] | None = opt("The column of rows that belong together (site, then patient)."),
     largest_group: int | None = opt("The most rows that a group can have.", min=1),
     rows_per_group: int | None = opt("Take so many rows of each group, drawn by lot.", min=1),
-    independent: bool = opt("No two rows belong to one patient or device.", False, "--independent"),
+    independent: bool = opt("No two rows belong to one patient or device.", False),
     id_column: str | None = opt("The id column of a table.", None, "--id"),
     ignore: list[str] | None = opt("A column that is no feature (repeatable)."),
     categorical: list[str] | None = opt(
@@ -37,7 +37,7 @@ def init(
         "Whether a CSV file's first line names columns.", None, "--header/--no-header"
     ),
     na: list[str] | None = opt("What stands for a missing value in a CSV file."),
-    drop_unlabelled: bool = opt("Leave out rows without a label.", False, "--drop-unlabelled"),
+    drop_unlabelled: bool = opt("Leave out rows without a label.", False),
     size: tuple[int, int] | None = opt(
         "Height and width that images of several sizes are brought to."
     ),
@@ -47,7 +47,7 @@ def init(
     weight: str | None = opt("The column of weights."),
     perturb: str | None = opt("For texts: package.module:name of perturb(text, rng)."),
     kind: str | None = opt("What rows are: image, series, table, text, tokens, integer or real."),
-    missing: bool = opt("Allow missing values (NaN) in arrays.", False, "--missing"),
+    missing: bool = opt("Allow missing values (NaN) in arrays.", False),
     model_output: str | None = opt("probabilities, logits or labels (default: inferred)."),
     classes: str | None = opt("The model's classes in the order of its columns: a,b,c."),
     bounds: options.Bounds = None,
@@ -62,7 +62,7 @@ def init(
     answer: str | None = opt("For an address: where the scores are, e.g. outputs[0].data."),
     token_env: str | None = opt("For an address: the variable that holds its token."),
     config: Path = opt("The file to write.", Path("fireassay.toml")),
-    force: bool = opt("Overwrite the file.", False, "--force"),
+    force: bool = opt("Overwrite the file.", False),
     trust: options.Trust = False,
     hang_minutes: options.HangMinutes = 5.0,
     seed: options.Seed = 0,

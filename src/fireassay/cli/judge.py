@@ -52,7 +52,7 @@ def judge(
     per: str | None = opt("Judge groups: COLUMN=any, majority or last."),
     exposure: str | None = opt("Column of exposure: false alarms per unit of it."),
     largest_group: float | None = opt("The most rows that a group can have.", min=1),
-    independent: bool = opt("No two rows belong to one patient or device.", False, "--independent"),
+    independent: bool = opt("No two rows belong to one patient or device.", False),
     not_worse_than: str | None = opt("Predictions of another model on the same ids."),
     margin: list[str] | None = opt("NAME=POINTS that it may be worse (repeatable)."),
     confidence: float = opt("Two-sided, of every interval.", 0.95),

@@ -18,14 +18,18 @@ def answering(command: Callable[..., None]) -> Callable[..., None]:
     """The command with the options --json and --quiet, which what it prints obeys."""
 
     @functools.wraps(command)
-    def run(*given: Any, json: bool = False, quiet: bool = False, **named: Any) -> None:
+    def run(json: bool = False, quiet: bool = False, **given: Any) -> None:
         asked.json, asked.quiet = json, quiet
         try:
-            command(*given, **named)
+            command(**given)
         finally:
             asked.json = asked.quiet = False
 
     taken, own = inspect.signature(command), inspect.signature(run, follow_wrapped=False)
+    for name, parameter in taken.parameters.items():
+        info: Any = parameter.default
+        if getattr(info, "default", None) is False and not info.param_decls:
+            info.param_decls = (f"--{name.replace('_', '-')}",)  # a flag has no --no-flag
     more = [own.parameters[name].replace(annotation=_ANSWERS[name]) for name in _ANSWERS]
     made: Any = run
     made.__signature__ = taken.replace(parameters=[*taken.parameters.values(), *more])

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from fireassay.data import DataSet
 
 _COUNT_ERRORS = ("rectified", "exact", "groups-max")  # other methods measure distances
-_WEIGHTS = "--estimate-weights"
 
 
 @answering
@@ -26,7 +25,7 @@ def reliability(
     confidence: float = opt("Of the bound, one-sided.", 0.975),
     held_out: Path | None = opt("ram: labelled rows for its check."),
     estimate_weights: bool = opt(
-        "rectified: labels are not from the field, weigh them (no claim).", False, _WEIGHTS
+        "rectified: labels are not from the field, weigh them (no claim).", False
     ),
     cells: int | None = opt("ram, worst-case: cells per axis.", min=1),
     bounds: tuple[float, float] | None = opt("ram, worst-case: the box of the cells, LOW HIGH."),

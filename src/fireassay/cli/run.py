@@ -36,16 +36,14 @@ def run(
         "Most minutes in all; rows are then asked in random order.", min=0
     ),
     max_queries: int | None = opt("Most rows delivered to the model in all.", min=1),
-    stochastic: bool = opt(
-        "The deployed model answers at random, as meant.", False, "--stochastic"
-    ),
+    stochastic: bool = opt("The deployed model answers at random, as meant.", False),
     price: float | None = opt("What a row costs: then none is asked twice.", min=0),
     output: Path | None = opt(
         "Run folder, instead of the file's; may lie anywhere.", None, "--output", "-o"
     ),
     accept_below_baseline: options.AcceptBelowBaseline = False,
     no_samples: options.NoSamples = False,
-    mlflow: bool = opt("Log numbers, page and verdict to MLflow.", False, "--mlflow"),
+    mlflow: bool = opt("Log numbers, page and verdict to MLflow.", False),
     trust: options.Trust = False,
 ) -> None:
     """Run the parts that are not done yet, then write result.json and report.html.

@@ -19,9 +19,7 @@ def watch(
     source: str = arg("A .csv or .jsonl that grows, a folder of these, or - (stdin).", ...),
     model: str | None = opt("The model; left out: the configuration's."),
     reference: Path | None = opt("Rows as they should be, in the order of time, labelled."),
-    predictions: bool = opt(
-        "The file has predictions: no model, no configuration.", False, "--predictions"
-    ),
+    predictions: bool = opt("The file has predictions: no model, no configuration.", False),
     config: Config = Path("fireassay.toml"),
     limit: float | None = opt("Error rate that is accepted; left out: the reference's."),
     output: Path = opt(
@@ -38,9 +36,7 @@ def watch(
     answer: str = opt("Name of the answer, where the stream has it.", "answer"),
     follow: bool = opt("Go on until an alarm, or Ctrl-C.", False, "--follow", "-f"),
     every: float = opt("Seconds between looks with --follow.", 2.0, min=0.05),
-    replayed: bool = opt(
-        "Stdin starts again at its first line: skip what is known.", False, "--replayed"
-    ),
+    replayed: bool = opt("Stdin starts again at its first line: skip what is known.", False),
     output_kind: ModelOutput = "probabilities",
     trust: Trust = False,
     seed: Seed = 0,

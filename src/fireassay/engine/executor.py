@@ -2,16 +2,20 @@
 
 import contextlib
 import os
+import signal
+import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from fireassay.core.clock import seconds_in_workers
 from fireassay.core.errors import BudgetExceededError
 from fireassay.core.validation import check_choice, check_integer, check_real
+from fireassay.core.watchdog import AskedToEnd
 from fireassay.engine.content_store import ContentStore
 from fireassay.engine.journal_tables import function_name, task_ids
 from fireassay.engine.local import (
@@ -24,10 +28,10 @@ from fireassay.engine.local import (
 )
 from fireassay.engine.progress import ProgressBar
 from fireassay.engine.shared import Shared, find_models
-from fireassay.engine.signals import orderly_termination
 from fireassay.engine.store import RunStore
 
 ALL_CORES = -1
+ASKED_TO_END = 128 + signal.SIGTERM
 _WORTH_S = 6.0  # a process takes about two seconds to start
 
 
@@ -238,3 +242,39 @@ class _Journal:
             return self._store.record(id_, outcome.value, outcome.seconds)
         self._store.record_failure(id_, failure.details, outcome.seconds)
         return failure
+
+
+@contextlib.contextmanager
+def orderly_termination() -> Iterator[None]:
+    """While inside, SIGTERM raises `AskedToEnd` (exit 143): files are closed, workers ended."""
+    # A program that handles SIGTERM itself keeps its own way, and threads are left alone.
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    ):
+        yield
+        return
+    signal.signal(signal.SIGTERM, _leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+@contextlib.contextmanager
+def no_other_exit(who: str) -> Iterator[None]:
+    """While inside, a ``SystemExit`` that nobody asked for by SIGTERM is an error of ``who``."""
+    try:
+        yield
+    except AskedToEnd:
+        raise
+    except SystemExit as error:
+        raise ExecutionError(
+            "A run must come to its end.",
+            got=f"{who} ended the program (SystemExit: {error.code})",
+            do="Take sys.exit() out of its code: raise an error, or return an answer.",
+        ) from error
+
+
+def _leave(_number: int, _frame: FrameType | None) -> None:
+    raise AskedToEnd(ASKED_TO_END)

@@ -28,9 +28,8 @@ from fireassay.core import ConfigError, ParameterError, sha256
 from fireassay.core.hashing import sha256_file
 from fireassay.data import DataSet
 from fireassay.engine import Executor, RunStore
-from fireassay.engine.executor import ALL_CORES
+from fireassay.engine.executor import ALL_CORES, no_other_exit
 from fireassay.engine.run_lock import refuse_foreign
-from fireassay.engine.signals import no_other_exit
 from fireassay.report import About, DataFacts, Report, Verdict
 
 
