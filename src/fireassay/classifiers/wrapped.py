@@ -337,16 +337,10 @@ class _Withholding:
 @functools.cache
 def _kind(named: type[Any], abilities: tuple[bool, bool, bool]) -> type[Any]:
     """The subclass with these abilities; it goes by the name of the class it belongs to."""
-    mixins = [
-        m for m, has in zip((_Gradients, _Layers, _Withholding), abilities, strict=True) if has
-    ]
-    members = {
-        "named": named,
-        "abilities": abilities,
-        "__module__": named.__module__,
-        "__qualname__": named.__qualname__,
-        "__doc__": named.__doc__,
-    }
+    both = zip((_Gradients, _Layers, _Withholding), abilities, strict=True)
+    mixins = [mixin for mixin, has in both if has]
+    own = {name: getattr(named, name) for name in ("__module__", "__qualname__", "__doc__")}
+    members = {"named": named, "abilities": abilities, **own}
     return type(named.__name__, (named, *mixins), members)
 
 

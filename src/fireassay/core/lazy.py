@@ -23,6 +23,7 @@ __all__ = [
     "spatial",
     "special",
     "stats",
+    "torch",
 ]
 
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from scipy import linalg, ndimage, optimize, sparse, spatial, special, stats
     from scipy.spatial import distance
+
+    torch: Any
 else:
 
     class LazyModule:
@@ -52,7 +55,7 @@ else:
             setattr(self, name, value)
             return value
 
-    pd, nx = LazyModule("pandas"), LazyModule("networkx")
+    pd, nx, torch = LazyModule("pandas"), LazyModule("networkx"), LazyModule("torch")
     names = ("linalg", "ndimage", "optimize", "sparse", "spatial", "special", "stats")
     linalg, ndimage, optimize, sparse, spatial, special, stats, distance = (
         LazyModule(f"scipy.{name}") for name in (*names, "spatial.distance")

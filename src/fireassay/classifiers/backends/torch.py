@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from fireassay.classifiers.backends.torch_gradients import TorchForward, TorchGradients
 from fireassay.classifiers.declared import checked_layers
 from fireassay.core.errors import ModelError
-from fireassay.core.lazy import require
+from fireassay.core.lazy import require, torch
 from fireassay.core.threads import one_torch_thread
 
 
@@ -37,7 +37,6 @@ class TorchLabels(TorchForward):
     def _activations_of_block(
         self, block: NDArray[Any], names: list[str]
     ) -> tuple[NDArray[np.float32], ...]:
-        torch = require("torch", "torch", "A torch model")
         caught: dict[str, Any] = {}
         thread = threading.get_ident()
 
@@ -141,7 +140,7 @@ def adapt_exported(path: Path, **options: Any) -> ExportedLabels:
 
 def _load(content: bytes, name: str) -> tuple[Any, int | None]:
     """The program as a module, and its batch size if that is fixed."""
-    torch = require("torch", "torch", "A .pt2 model")
+    require("torch", "torch", "A .pt2 model")
     try:
         program = torch.export.load(io.BytesIO(content))
     except Exception as failure:

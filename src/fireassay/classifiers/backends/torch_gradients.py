@@ -16,7 +16,7 @@ from fireassay.classifiers.fingerprint import fingerprint
 from fireassay.classifiers.protocol import Weigh
 from fireassay.core.arrays import FloatArray
 from fireassay.core.errors import DataError, ModelError
-from fireassay.core.lazy import require
+from fireassay.core.lazy import torch
 from fireassay.core.threads import one_torch_thread
 
 
@@ -38,7 +38,6 @@ class TorchForward(BaseClassifier):
         self._modes: list[tuple[Any, bool]] = []
 
     def _raw(self, block: NDArray[Any]) -> Any:
-        torch = require("torch", "torch", "A torch model")
         with self._quiet(), torch.no_grad():
             answer, kind = self._answer(self._tensor(block))
             array = self._numpy(answer)
@@ -48,7 +47,6 @@ class TorchForward(BaseClassifier):
 
     def _answer(self, inputs: Any) -> tuple[Any, str]:
         """The module's tensor, and what it is; one column of a binary model becomes two."""
-        torch = require("torch", "torch", "A torch model")
         output, kind = self.module(inputs), self.output
         if isinstance(output, Mapping):
             form = answers.wrapped_array(output, self.output)
@@ -69,7 +67,6 @@ class TorchForward(BaseClassifier):
         return output, kind
 
     def _tensor(self, block: NDArray[Any]) -> Any:
-        torch = require("torch", "torch", "A torch model")
         parameter = next(self.module.parameters(), None)
         if parameter is None:
             parameter = next(self.module.buffers(), None)
@@ -111,7 +108,6 @@ class TorchForward(BaseClassifier):
     @staticmethod
     def _moved(module: Any, device: str) -> Any:
         """The module on a device; a copy, so that the user's own stays where it is."""
-        torch = require("torch", "torch", "A torch model")
         parameter = next(module.parameters(), None)
         try:
             target = torch.device(device)
@@ -237,7 +233,6 @@ class TorchGradients(TorchForward):
     def _loss_gradient_of_block(
         self, block: NDArray[Any], target: NDArray[Any], temperature: float
     ) -> tuple[NDArray[Any], ...]:
-        torch = require("torch", "torch", "A torch model")
         with self._quiet(), torch.enable_grad():
             inputs, scores = self._scores_with_graph(block)
             self._check_targets(target, scores)
@@ -249,7 +244,6 @@ class TorchGradients(TorchForward):
     def _score_gradient_of_block(
         self, block: NDArray[Any], columns: NDArray[Any], weigh: Weigh
     ) -> tuple[NDArray[Any], ...]:
-        torch = require("torch", "torch", "A torch model")
         with self._quiet(), torch.enable_grad():
             inputs, scores = self._scores_with_graph(block)
             self._check_targets(columns, scores)
@@ -261,7 +255,6 @@ class TorchGradients(TorchForward):
     def _logit_gradients_of_block(
         self, block: NDArray[Any], wanted: NDArray[Any]
     ) -> tuple[NDArray[Any], ...]:
-        torch = require("torch", "torch", "A torch model")
         n_columns = wanted.shape[1]
         with self._quiet(), torch.enable_grad():
             inputs, scores = self._scores_with_graph(block)
@@ -275,7 +268,6 @@ class TorchGradients(TorchForward):
             return self._settled(scores), slopes
 
     def _logits_of_block(self, block: NDArray[Any]) -> tuple[FloatArray]:
-        torch = require("torch", "torch", "A torch model")
         with self._quiet(), torch.no_grad():
             return (self._settled(self._as_logits(*self._answer(self._tensor(block)))),)
 
@@ -293,7 +285,6 @@ class TorchGradients(TorchForward):
     def _as_logits(self, output: Any, kind: str) -> Any:
         if kind == "logits":
             return output
-        torch = require("torch", "torch", "A torch model")
         # Checked as probabilities first: the logarithm of logits would be silent nonsense.
         self._check_probabilities(self._numpy(output))
         return torch.log(output.clamp_min(torch.finfo(output.dtype).tiny))
