@@ -1,6 +1,7 @@
 """``fireassay supervision``: which monitor catches which trouble; fit one; score inputs with it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -81,7 +82,6 @@ def compare(
     --set invalid=other.npz --set corrupted=noisy.npz
     """
     from fireassay.assessment.coded_rows import coded_sets, with_own_hash
-    from fireassay.classifiers import as_classifier
     from fireassay.core.errors import ParameterError
     from fireassay.supervision import compare as run
     from fireassay.supervision.registry import without_inputs
@@ -89,7 +89,8 @@ def compare(
     named = dict(part.partition("=")[::2] for part in sets)
     if not all(named) or not all(named.values()):
         raise ParameterError("Each --set must be NAME=PATH.", got=", ".join(sets))
-    given = as_classifier(model, output=model_output, trust=trust, hang_minutes=hang_minutes)
+    load_model = _loader(model_output, trust, hang_minutes)
+    given = load_model(model)
     rows = load_rows(train, given)
     names = rows.feature_names if is_table(train) else None
     # A slash is in no name that was given: "NAME=PATH" would be a path.
@@ -104,7 +105,7 @@ def compare(
         nominal=coded["nominal"].X,
         sets={name: coded[f"set/{name}"].X for name in named},
         supervisors=supervisors or usual,
-        members=_members(members, model_output, trust, hang_minutes),
+        members=[load_model(path) for path in members or ()] or None,
         layer=layer,
         workers=workers,
         false_alarm=false_alarm,
@@ -147,17 +148,17 @@ def fit(
     -o monitor.npz
     """
     from fireassay.assessment.coded_rows import coded_sets
-    from fireassay.classifiers import as_classifier
     from fireassay.core.words import percent
     from fireassay.supervision import make, to_onnx
     from fireassay.supervision.registry import described
 
     # The model first: a module of the user's may register a supervisor beside it.
-    given = as_classifier(model, output=model_output, trust=trust, hang_minutes=hang_minutes)
+    load_model = _loader(model_output, trust, hang_minutes)
+    given = load_model(model)
     rows = load_rows(train, given)
     others = _like(nominal, rows.feature_names if is_table(train) else None, given)
     classifier, coded = coded_sets(given, {"train": rows, "nominal": others})
-    ensemble = _members(members, model_output, trust, hang_minutes)
+    ensemble = [load_model(path) for path in members or ()] or None
     supervisor = make(name, layer=layer, seed=seed, **({"members": ensemble} if ensemble else {}))
     if classifier is not given:
         _check_codes_do(name, layer)
@@ -197,12 +198,12 @@ def score(
     Example: fireassay supervision score monitor.npz today.npz --model m.onnx
     """
     from fireassay.assessment.coded_rows import coded_sets
-    from fireassay.classifiers import as_classifier
     from fireassay.supervision import load
 
-    classifier = as_classifier(model, output=model_output, trust=trust, hang_minutes=hang_minutes)
+    load_model = _loader(model_output, trust, hang_minutes)
+    classifier = load_model(model)
     supervisor = load(monitor)
-    ensemble = _members(members, model_output, trust, hang_minutes)
+    ensemble = [load_model(path) for path in members or ()] or None
     if ensemble is not None:
         supervisor.set_params(members=ensemble)
     supervisor.attach(classifier)
@@ -229,16 +230,10 @@ def score(
     raise typer.Exit(1 if alarms else 0)
 
 
-def _members(
-    paths: list[str] | None, output: str, trust: bool, hang_minutes: float
-) -> list[Any] | None:
+def _loader(output: str, trust: bool, hang_minutes: float) -> Callable[[str], Any]:
     from fireassay.classifiers import as_classifier
 
-    if not paths:
-        return None
-    return [
-        as_classifier(path, output=output, trust=trust, hang_minutes=hang_minutes) for path in paths
-    ]
+    return partial(as_classifier, output=output, trust=trust, hang_minutes=hang_minutes)
 
 
 def _like(

@@ -128,12 +128,9 @@ def _outcome(future: Any, position: int, client: Any) -> Outcome:
     if future.status == "finished":
         (outcome,) = _result(future, client)
         return cast(Outcome, outcome)
-    error = future.exception() if future.status == "error" else None
-    failure = (
-        Failure(position, "Cancelled", f"the cluster gave the task up ({future.status})")
-        if error is None
-        else Failure.of(position, error)
-    )
+    failure = Failure(position, "Cancelled", f"the cluster gave the task up ({future.status})")
+    if future.status == "error":
+        failure = Failure.of(position, future.exception())
     return Outcome(position, None, failure, 0.0)
 
 
