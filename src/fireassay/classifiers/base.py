@@ -26,7 +26,7 @@ BLOCK_ROWS: Final = 256
 
 
 class BaseClassifier(ChoosesBlocks):
-    """A model behind one door: what comes in and out is checked and counted here.
+    """Base class of adapters: inputs and answers of a model are checked and counted here.
 
     Rows are sent in blocks of ``batch_size`` rows, the last one filled up by repeating its last
     row, so that an answer does not depend on how a caller cut the rows into calls. Smaller blocks

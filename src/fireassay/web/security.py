@@ -1,4 +1,4 @@
-"""The gate before every request: right host, right token, right size, no forged forms."""
+"""Checks before every request: right host, right token, right size, no forged forms."""
 
 import hashlib
 import hmac

@@ -34,7 +34,7 @@ def reveals(text: str, secret: str) -> bool:
     # Base64, base32, hexadecimal, octal, percent, entities, JSON escapes, up to three nested.
     for _ in range(_ROUNDS):
         plain = _letters(text)
-        if secret in text or any(dress in plain for dress in _dresses(secret)):
+        if secret in text or any(form in plain for form in _encodings(secret)):
             return True
         opened = _opened(text)
         if opened == text:
@@ -44,7 +44,7 @@ def reveals(text: str, secret: str) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _dresses(secret: str) -> tuple[str, ...]:
+def _encodings(secret: str) -> tuple[str, ...]:
     """The secret's letters and digits, as they stand in every known encoding."""
     raw = secret.encode()
     found = [secret, secret[::-1], raw.hex(), raw[::-1].hex(), codecs.encode(secret, "rot13")]
@@ -55,8 +55,8 @@ def _dresses(secret: str) -> tuple[str, ...]:
             skipped, kept = -(-8 * before // bits), 8 * (before + len(raw)) // bits
             found.append(whole[skipped:kept])
             found.append(encode(b"\0" * before + raw[::-1]).decode().rstrip("=")[skipped:kept])
-    letters = (_letters(dress) for dress in found)
-    return tuple(dict.fromkeys(dress for dress in letters if len(dress) >= _LEAST))
+    letters = (_letters(form) for form in found)
+    return tuple(dict.fromkeys(form for form in letters if len(form) >= _LEAST))
 
 
 def _letters(text: str) -> str:
