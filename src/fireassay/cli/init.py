@@ -41,9 +41,7 @@ def init(
     size: tuple[int, int] | None = opt(
         "Height and width that images of several sizes are brought to."
     ),
-    slices: list[str] | None = opt(
-        "Column to slice by (repeatable).", None, "--slice", "--slices"
-    ),
+    slices: list[str] | None = opt("Column to slice by (repeatable).", None, "--slice", "--slices"),
     weight: str | None = opt("The column of weights."),
     perturb: str | None = opt("For texts: package.module:name of perturb(text, rng)."),
     kind: str | None = opt("What rows are: image, series, table, text, tokens, integer or real."),
