@@ -125,6 +125,11 @@ def test_a_run_folder_as_any_other(file, tmp_path):
     assert {"confusion matrix", "ROC", "calibration: yes"} <= set(report["accuracy"].charts)
     page = (folder / "report.html").read_text()
     assert "Confusion matrix" in page
+    before = page.partition("td > .meaning {")[0].rpartition("<style>")[2]
+    assert before.count("{") == before.count("}"), "glosses outside the first screen have a style"
+    told = run(file, "--max", "error=0.5").stdout
+    assert "[gates.accept] unseen-rows" in told
+    assert "[data] train" not in told
     check = CliRunner().invoke(app, ["check", str(folder), "--min", "sensitivity@0.1=0.5"])
     assert check.exit_code == 0, check.stdout
     bound = CliRunner().invoke(app, ["check", str(folder), "--max", "pmi_upper=0.5"])

@@ -32,6 +32,7 @@ from fireassay.data.predictions import Predictions, per_group, predictions_of, r
 from fireassay.engine import Executor, RunStore
 from fireassay.engine.run_lock import refuse_foreign
 from fireassay.report import Report
+from fireassay.report.document import RECORDED as MODEL_OF_A_FILE
 from fireassay.report.gates import Gates, parse_gates
 from fireassay.statistics.numbers.number_registry import parse_number, standard_name
 
@@ -158,7 +159,7 @@ def _run(
     folder: Path | None = None,
     parts: tuple[str, ...] = tuple(PARTS),
 ) -> Report:
-    about = begun(about_arrays(context, "recorded answers"), folder)
+    about = begun(about_arrays(context, MODEL_OF_A_FILE), folder)
     title = "Predictions judged"
     return Run(context, parts, settings, title=title, judge=judge, about=about).go()
 

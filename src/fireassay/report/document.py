@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 from fireassay.core import (
     Assumption,
@@ -87,6 +87,9 @@ def _evidence(name: str, fields: dict[str, Any]) -> Evidence:
         provenance=Provenance(**provenance) if provenance else None,
         **{word: fields[word] for word in _PLAIN},
     )
+
+
+RECORDED: Final = "recorded answers"  # what stands for the model of a file of predictions
 
 
 @dataclass(frozen=True)

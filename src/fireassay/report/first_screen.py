@@ -8,7 +8,7 @@ from fireassay.core import Assumption, Estimate, Evidence, Measure
 from fireassay.core.evidence import CELL_ROWS
 from fireassay.core.words import within_a_sentence
 from fireassay.report.advice import mended, remedy
-from fireassay.report.document import About
+from fireassay.report.document import RECORDED, About
 from fireassay.report.gates import Gate
 from fireassay.report.open_points import Doubt, not_answered, not_to_rely_on
 from fireassay.report.verdict import HEADS, PRESUMED, GateCheck, Verdict
@@ -35,6 +35,13 @@ _ASKED_FOR: Final = {
     ),
     "missing-truths": ("Find the missing truths, or argue why they are missing.", ""),
     "labels-from-the-field": ("Label rows of the field.", "fireassay label serve"),
+}
+_OF_A_FILE: Final = {
+    "independent-rows": ("Name the patients or devices.", "--group COLUMN, or --independent"),
+    "unseen-rows": (
+        "Say why the model was trained on none of these rows.",
+        '[gates.accept] unseen-rows = "why", after fireassay init --predictions FILE',
+    ),
 }
 
 
@@ -161,7 +168,7 @@ def first_screen(
         verdict,
         about,
         tuple(_limit(check, known.get(check.part), agreed) for check in verdict.checks),
-        _actions(parts, verdict, agreed),
+        _actions(parts, verdict, agreed, _OF_A_FILE if about and about.model == RECORDED else {}),
         doubts,
         tuple(not_answered(parts)),
         tuple(
@@ -249,7 +256,10 @@ def _beside(part: Evidence) -> str:
 
 
 def _actions(
-    parts: Sequence[Evidence], verdict: Verdict, accepted: Mapping[str, str]
+    parts: Sequence[Evidence],
+    verdict: Verdict,
+    accepted: Mapping[str, str],
+    instead: Mapping[str, tuple[str, str]],
 ) -> tuple[Action, ...]:
     """What to do next: what is broken or old first, then what settles limits, then conditions."""
     found = []
@@ -280,7 +290,8 @@ def _actions(
     told = " ".join(action.text for action in found)
     found += [Action(*mend) for mend in map(mended, broken) if mend[0] not in told]
     presumed = dict.fromkeys(each for check in verdict.checks for each in check.presumed)
-    found += [Action(*_ASKED_FOR[each]) for each in presumed if each in _ASKED_FOR]
+    asked_for = {**_ASKED_FOR, **instead}
+    found += [Action(*asked_for[each]) for each in presumed if each in asked_for]
     return tuple({action.text: action for action in found}.values())[:_ACTIONS]
 
 
