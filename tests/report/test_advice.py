@@ -42,7 +42,7 @@ def test_every_limit_that_is_not_kept_has_advice():
     }  # fmt: skip
     found = {item.gate.number: str(item) for item in advice(gates, *parts)}
     assert set(found) == set(gates["max"])
-    assert "more labels" in found["error"]
+    assert "more rows" in found["error"]
     assert "labels change nothing: it must be at most 2" in found["found"]
     assert "Mend survival: boom" in found["survival.trash"]
     assert "Give curation what it needs: there are no votes" in found["curation.covered"]

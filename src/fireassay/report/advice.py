@@ -14,6 +14,7 @@ from fireassay.report.gates import Gate
 _POWER = 0.8
 GROUPS, LARGEST = "groups", "largest_group"  # the table and the number that accuracy gives
 _OF_ALL_ROWS = ("error", "accuracy", "pmi", "pmi_upper", "pmi_lower")
+_RECALLS = ("sensitivity", "recall")
 _TOO_CLOSE = "Improve the model or change the limit: {} is too close to call."
 _WILL_NOT_HELP = "Improve the model: at {} more labels will not help."
 _NO_INTERVAL = "Limit another number: this one has no interval that more rows could narrow."
@@ -65,7 +66,7 @@ class SeenGroups:
                 others = {str(row[3]) for row in rows if len(row) > 3} - {"", name}
                 if family == "specificity" and len(others) == 1:  # of two classes
                     family, name = "sensitivity", others.pop()
-                if number not in _OF_ALL_ROWS and family not in ("sensitivity", "recall"):
+                if number not in _OF_ALL_ROWS and family not in _RECALLS:
                     return None
                 own = [row for row in rows if (row[3] if len(row) > 3 else "") == name]
                 each = [row for row in own for _ in range(int(row[2]))]
@@ -162,7 +163,7 @@ def _for_a_share(
     value, limit = (1 - v if high else v for v in (estimate.value, gate.limit))
     if groups is None:
         errors = round(value * estimate.n)
-        found, what = rows_to_pass(errors, estimate.n, limit, alpha), "label"
+        found, what = rows_to_pass(errors, estimate.n, limit, alpha), "row"
     else:
         found = groups_to_pass(
             groups.errors, groups.rows, limit, alpha, largest_group=groups.largest
@@ -174,7 +175,11 @@ def _for_a_share(
             return Advice(gate, _TOO_CLOSE.format(told))
         return Advice(gate, _WILL_NOT_HELP.format(told) + _needed(gate, measure, estimate.n, alpha))
     more = f"1 more {what}" if found.more == 1 else f"{_rounded_up(found.more)} more {what}s"
-    more += f" that have {groups.having}" if groups is not None and groups.having else ""
+    family, _, name = measure.name.removesuffix("]").partition("[")
+    if groups is not None and groups.having:
+        more += f" that have {groups.having}"
+    elif groups is None and family in _RECALLS:
+        more += f" of {name}"
     text = f"Label {more}: {100 * _POWER:.0f} % chance to pass, judging by what was seen."
     return Advice(gate, text, found.more, "fireassay label serve" if groups is None else "")
 
@@ -189,7 +194,7 @@ def _needed(gate: Gate, measure: Measure, n: int, alpha: float) -> str:
     good = [hits for hits, end in enumerate(ends) if gate.keeps(float(end))]
     if not good:
         return f" {n:,} new rows are too few for this limit, whatever they show."
-    reach = measure.shown_value((good[0] if high else good[-1]) / n, 0 if n < _EXACT else 1)
+    reach = measure.shown_value((good[0] if high else good[-1]) / n, 0 if n <= _EXACT else 1)
     return f" To pass on {n:,} new rows, {_relation(gate)} {reach} is needed."
 
 
@@ -224,7 +229,7 @@ def _for_an_interval(gate: Gate, measure: Measure, estimate: Estimate, alpha: fl
 
 def mended(broken: Assumption) -> tuple[str, str]:
     """What to do about an assumption that the data contradicts, and what to write for it."""
-    said = within_a_sentence(broken.statement).removesuffix(".")
+    said = within_a_sentence(broken.statement).partition(": ")[0].removesuffix(".")
     accept = f'[gates.accept] "{broken.id}" = "why"' if broken.id else ""
     return f"Give other data, or accept with a reason: the data contradicts that {said}.", accept
 

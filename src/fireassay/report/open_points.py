@@ -55,7 +55,8 @@ def not_to_rely_on(parts: Sequence[Evidence], accepted: Mapping[str, str]) -> li
                 rest = len(numbers) - _FEW
                 more = f" and {rest} more" if rest > 0 else ""
                 what = f"{', '.join(numbers[:_FEW])}{more}"
-                why = f"the data contradicts that {within_a_sentence(assumption.statement)}"
+                said = within_a_sentence(assumption.statement).partition(": ")[0].removesuffix(".")
+                why = f"the data contradicts that {said}."
                 found.append(Doubt(what, why, name))
     return found
 

@@ -318,7 +318,10 @@ def worst_samples(parts: Sequence[Evidence], verdict: Verdict) -> list[Sample]:
     )
     first = [sample for part in ordered for sample in part.samples[:_EACH]]
     rest = [sample for part in ordered for sample in part.samples[_EACH:]]
-    return [*first, *rest][:WORST]
+    once: dict[tuple[int | str, str, str], Sample] = {}
+    for sample in [*first, *rest]:  # a mistake on a row is shown once
+        once.setdefault((sample.row, sample.truth, sample.said), sample)
+    return list(once.values())[:WORST]
 
 
 def groups_by_reason(samples: Sequence[Sample]) -> list[tuple[str, list[Sample]]]:
