@@ -32,10 +32,6 @@ class _Limit:
                     self._restore()
 
 
-def _limit_blas() -> Any:
-    return _blas().limit(limits=1).restore_original_limits
-
-
 def _limit_everything() -> Any:
     from threadpoolctl import ThreadpoolController
 
@@ -62,7 +58,7 @@ def _blas() -> Any:
     return ThreadpoolController().select(user_api="blas")
 
 
-_blas_limit = _Limit(_limit_blas)
+_blas_limit = _Limit(lambda: _blas().limit(limits=1).restore_original_limits)
 _all_limit = _Limit(_limit_everything)
 _torch_limit = _Limit(_limit_torch)
 

@@ -123,7 +123,8 @@ def check_class_indices(
 ) -> IntArray:
     """Labels as positions in ``classes``; a label the model does not know is refused."""
     labels = check_labels(y, name=name, n=n)
-    position = {_plain_label(label): i for i, label in enumerate(classes)}
+    plain = (label.item() if isinstance(label, np.generic) else label for label in classes)
+    position = {label: i for i, label in enumerate(plain)}
     unique, inverse = np.unique(labels, return_inverse=True)
     unknown = [label for label in unique.tolist() if label not in position]
     if unknown:
@@ -272,10 +273,6 @@ def _numeric(
     if array.dtype.kind == "f" and array.dtype.itemsize in (4, 8):
         return array
     return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
-
-
-def _plain_label(label: Any) -> Any:
-    return label.item() if isinstance(label, np.generic) else label
 
 
 def _listed(items: list[Any], most: int = 6) -> str:

@@ -28,6 +28,7 @@ _LIMITS = {
     "child": ((65.0, 150.0), (12.0, 40.0), (90.0, np.inf)),
     "adult": ((45.0, 125.0), (7.0, 28.0), (90.0, np.inf)),
 }
+_COUPLED = (25.0, 12.0, -7.0)  # how another vital sign moves along in a true event
 _EVENTS = ("sustained", "transient", "artifact", "borderline")
 
 
@@ -112,7 +113,7 @@ def _alarm(
         _excursion(rng, values, channel, sign * distance * depth, steps)
         if rng.random() < (0.65 if actionable else 0.12):
             other = int(rng.choice([c for c in range(3) if c != channel]))
-            _excursion(rng, values, other, _coupled(other) * (0.6 + rng.random()), steps)
+            _excursion(rng, values, other, _COUPLED[other] * (0.6 + rng.random()), steps)
     if rng.random() < 0.15 * restless:
         _lose(rng, values, int(rng.integers(3)), 0.1 + 0.2 * rng.random())
     values[:, 2] = np.minimum(values[:, 2], 100.0)
@@ -175,11 +176,6 @@ def _lose(rng: np.random.Generator, values: FloatArray, channel: int, share: flo
     length = max(1, round(share * _STEPS))
     begin = int(rng.integers(0, _STEPS - length + 1))
     values[begin : begin + length, channel] = np.nan
-
-
-def _coupled(channel: int) -> float:
-    """How another vital sign moves along in a true event."""
-    return (25.0, 12.0, -7.0)[channel]
 
 
 def _never_empty(values: FloatArray) -> FloatArray:

@@ -20,10 +20,7 @@ _PIXELS = 32 * 32 * 3
 _CLASSES = (
     "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck",
 )  # fmt: skip
-_BATCHES = {
-    "train": [f"data_batch_{i}" for i in range(1, 6)],
-    "test": ["test_batch"],
-}
+_BATCHES = {"train": [f"data_batch_{i}" for i in range(1, 6)], "test": ["test_batch"]}
 
 
 def cifar10(part: str = "test", folder: str | Path | None = None) -> DataSet:
@@ -207,11 +204,9 @@ def two_moons(n: int = 1000, noise: float = 0.2, seed: int = 0) -> DataSet:
 def mnist(part: str = "test", folder: str | Path | None = None) -> DataSet:
     """MNIST, ``part`` "train" (60,000) or "test" (10,000), from ``folder``/mnist.
 
-    ``folder`` defaults to the environment variable FIREASSAY_DATA; nothing is downloaded.
-
     Args:
         part: ``"train"`` or ``"test"``.
-        folder: The one with ``mnist`` in it.
+        folder: The one with ``mnist`` in it; by default the environment variable FIREASSAY_DATA.
     """
     return _benchmark("mnist", part, folder, tuple(str(digit) for digit in range(10)))
 
@@ -219,11 +214,9 @@ def mnist(part: str = "test", folder: str | Path | None = None) -> DataSet:
 def fashion_mnist(part: str = "test", folder: str | Path | None = None) -> DataSet:
     """Fashion-MNIST, ``part`` "train" (60,000) or "test" (10,000), from ``folder``/fashion-mnist.
 
-    ``folder`` defaults to the environment variable FIREASSAY_DATA; nothing is downloaded.
-
     Args:
         part: ``"train"`` or ``"test"``.
-        folder: The one with ``fashion-mnist`` in it.
+        folder: The one with ``fashion-mnist`` in it; by default FIREASSAY_DATA.
     """
     return _benchmark("fashion-mnist", part, folder, _GARMENTS)
 

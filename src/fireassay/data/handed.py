@@ -71,9 +71,8 @@ def others(data: DataSet) -> Iterator[tuple[Handed, ...]]:
     elif form == "table" and data.feature_names:
         yield (Handed(rows="frame"),)
     elif form == "series":
-        yield tuple(Handed(layout=name) for name in ("channels first", "time first"))[
-            -_swaps(shape) :
-        ]
+        layouts = ["channels first", "time first"] if len(shape) == 2 else ["time first"]
+        yield tuple(Handed(layout=name) for name in layouts)
     elif form == "image":
         there = {"HWC": "channels last", "CHW": "channels first"}.get(image_layout(shape))
         layouts = [name for name in LAYOUTS[:2] if name != there]
@@ -81,10 +80,6 @@ def others(data: DataSet) -> Iterator[tuple[Handed, ...]]:
         first = Handed(layout=layouts[0], pixels="bytes")
         yield Handed(pixels="bytes"), first
     yield (Handed(batch_size=1),)
-
-
-def _swaps(shape: tuple[int, ...]) -> int:
-    return 2 if len(shape) == 2 else 1
 
 
 def _placed(X: Any, form: str, layout: str) -> Any:

@@ -230,7 +230,7 @@ def _table(
         return None
     p = np.asarray(tables[found[0]], dtype=np.float64)
     texts = [str(name) for name in names]
-    labels = _listed(tables)
+    labels = next(([str(v) for v in tables[k].tolist()] for k in _ORDER if k in tables), [])
     if labels and {*texts} <= {*labels}:
         more = tuple(v for v in labels if v not in texts)
         columns = [labels.index(v) for v in (*texts, *more)]
@@ -263,12 +263,6 @@ def _arrays(tables: Mapping[str, AnyArray]) -> list[str]:
         got, do = ", ".join(found), f"Type --probability {found[0]}."
         raise DataError("One array must hold the probabilities.", got=got, do=do)
     return found
-
-
-def _listed(tables: Mapping[str, AnyArray]) -> list[str]:
-    """The classes in the order of columns, from an array that lists them."""
-    listed = next((tables[k] for k in _ORDER if k in tables), None)
-    return [] if listed is None else [str(v) for v in listed.tolist()]
 
 
 def _follow(answers: IntArray | None, p: FloatArray) -> bool:

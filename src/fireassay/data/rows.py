@@ -214,16 +214,13 @@ def _check_form(values: Any, form: str) -> None:
     axes = np.ndim(values)
     low, high = _AXES.get(form, (1, 9))
     if not low <= axes <= high:
+        fitting = [form for form, (least, most) in _AXES.items() if least <= axes <= most]
         needed = f"{low}" if low == high else f"at least {low}"
         raise DataError(
             f"Rows of the form {form!r} must have {needed} {'axis' if low == 1 else 'axes'}.",
             got=f"shape {np.shape(values)}",
-            do=f"Leave the kind out, or declare one of {', '.join(_fitting(axes))}.",
+            do=f"Leave the kind out, or declare one of {', '.join(fitting)}.",
         )
-
-
-def _fitting(axes: int) -> list[str]:
-    return [form for form, (low, high) in _AXES.items() if low <= axes <= high]
 
 
 def of_kind(kind: str | None) -> dict[str, Any]:

@@ -211,7 +211,9 @@ def split(
                 got=f"none for the share {weights[i]:g} of {len(data)} rows",
                 do="Use larger shares or more data.",
             )
-        parts.append(_named(data.subset(rows), name))
+        chosen = data.subset(rows)
+        title = f"{data.name} {name}".strip()
+        parts.append(replace(chosen, name=title) if name else chosen)
     return tuple(parts)
 
 
@@ -269,13 +271,6 @@ def _checked_shares(
     if len(weights) < 2 or abs(sum(weights) - 1.0) > 1e-9:
         raise ParameterError("The 'shares' must be two or more and sum to 1.", got=repr(values))
     return np.array(weights), names
-
-
-def _named(data: DataSet, name: str) -> DataSet:
-    if not name:
-        return data
-    title = f"{data.name} {name}".strip()
-    return replace(data, name=title)
 
 
 def random_half(n: int, groups: NDArray[Any] | None, seed: int, purpose: str) -> NDArray[np.bool_]:

@@ -1,7 +1,6 @@
 """Two classes on the unit square, with everything known: profile, boundary, true error rate."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,9 +37,9 @@ def unit_square(n: int = 5000, seed: int = 0) -> DataSet:
     check_integer(n, "n", low=1)
     rng = generator(seed, "unit_square")
     cloud = rng.choice(len(_WEIGHTS), size=n, p=_WEIGHTS)
-    low, high = _cut(cloud)
-    X = special.ndtri(rng.uniform(low, high)) * _SPREADS[cloud] + _CENTRES[cloud]
-    X = np.clip(X, 0.0, 1.0)
+    centre, spread = _CENTRES[cloud], _SPREADS[cloud]
+    low, high = special.ndtr(-centre / spread), special.ndtr((1 - centre) / spread)
+    X = np.clip(special.ndtri(rng.uniform(low, high)) * spread + centre, 0.0, 1.0)
     return DataSet(
         X,
         unit_square_label(X),
@@ -105,11 +104,6 @@ def unit_square_pmi(predict: Callable[[FloatArray], ArrayLike], side: int = 1000
 
 def _boundary(x: FloatArray) -> FloatArray:
     return 0.52 + 0.22 * (x - 0.5) + 0.13 * np.sin(3.2 * np.pi * x + 0.6)
-
-
-def _cut(cloud: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
-    centre, spread = _CENTRES[cloud], _SPREADS[cloud]
-    return special.ndtr(-centre / spread), special.ndtr((1 - centre) / spread)
 
 
 def _points(X: ArrayLike) -> FloatArray:

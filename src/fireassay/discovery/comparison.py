@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-import operator
+import pkgutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -258,6 +257,7 @@ def compare(
         second = known_rows(classifier, chosen, probabilities[rows], calibration, seed)
     size = max(1, min(check_integer(subset, "subset", low=1), int(_SUBSET_SHARE * len(rows))))
     limit = min(check_integer(budget, "budget", low=1), size)
+    strategies = [SEARCHES[name] for name in names]
     shared = {
         "confidence": largest(probabilities)[rows],
         "predicted": probabilities.argmax(axis=1)[rows],
@@ -266,7 +266,8 @@ def compare(
         "features": positions(chosen, features, rows, len(inputs), seed),
         "logs": logs,
         "scores": known,
-        "searches": [_reference(SEARCHES[name]) for name in names],
+        # Where a worker finds them: those that a user registered are known here only.
+        "searches": [f"{s.__module__}:{s.__qualname__}" for s in strategies],
         "budget": limit,
         "seed": seed,
     }
@@ -329,24 +330,13 @@ def replicate(
     )  # fmt: skip
     curves: dict[str, list[AnyArray]] = {}
     for reference in searches:
-        search = _search(reference)
+        search: type[Strategy] = pkgutil.resolve_name(reference)
         rng = generator(seed, "compare", search.name, number)
         queried = spent(search, candidates, flags, truth, budget, rng)
         for key, curve in _curves(candidates, flags, queried).items():
             curves.setdefault(key, []).append(curve)
         curves.setdefault("queried", []).append(chosen[queried])
     return {key: np.stack(values) for key, values in curves.items()}
-
-
-def _reference(search: type[Strategy]) -> str:
-    """Where a worker finds a search: one that its user registered is known here only."""
-    return f"{search.__module__}:{search.__qualname__}"
-
-
-def _search(reference: str) -> type[Strategy]:
-    module, _, name = reference.partition(":")
-    found: type[Strategy] = operator.attrgetter(name)(importlib.import_module(module))
-    return found
 
 
 def _curves(candidates: Candidates, wrong: BoolArray, queried: IntArray) -> dict[str, FloatArray]:

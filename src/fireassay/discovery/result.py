@@ -272,13 +272,9 @@ class SearchResult(Answer):
 
 
 def _told(ratio: DiscoveryRatio, rests_on: tuple[str, ...]) -> Estimate:
+    ends, method = (ratio.value, *ratio.interval), _METHODS[ratio.valid_as]
     return Estimate.around(
-        ratio.value,
-        *ratio.interval,
-        confidence=CONFIDENCE,
-        n=ratio.n,
-        method=_METHODS[ratio.valid_as],
-        rests_on=rests_on,
+        *ends, confidence=CONFIDENCE, n=ratio.n, method=method, rests_on=rests_on
     )
 
 

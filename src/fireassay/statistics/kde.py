@@ -9,7 +9,6 @@ ratio of bin width to bandwidth.
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fireassay.core.arrays import FloatArray, IntArray
 from fireassay.core.errors import DataError, ParameterError
@@ -37,7 +36,8 @@ def kde_density(
         rows = slice(start, start + step)
         out[rows] = np.exp(_log_sum(at[rows], points, bandwidth, reflect, log_weights, None))
     if reflect is not None:
-        out[~_inside(at, reflect)] = 0.0
+        low, high = np.array(reflect, dtype=np.float64).T
+        out[~((at >= low) & (at <= high)).all(axis=1)] = 0.0
     return out
 
 
@@ -301,11 +301,6 @@ def _log_weights(weights: FloatArray | None, n: int) -> FloatArray:
     with np.errstate(divide="ignore"):
         logs: FloatArray = np.log(weights / weights.sum())
     return logs
-
-
-def _inside(at: FloatArray, bounds: Bounds) -> NDArray[np.bool_]:
-    low, high = np.array(bounds, dtype=np.float64).T
-    return np.asarray(((at >= low) & (at <= high)).all(axis=1))
 
 
 def _golden(loss: Callable[[float], float], low: float, high: float) -> float:

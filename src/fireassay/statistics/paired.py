@@ -12,7 +12,7 @@ from fireassay.core.validation import check_labels, check_lengths
 from fireassay.statistics.auc import delong, delong_interval
 from fireassay.statistics.counts import wilson
 from fireassay.statistics.groups.group_bound import group_mean
-from fireassay.statistics.samples import FloatVector, check_confidence, check_positive, check_sample
+from fireassay.statistics.samples import check_confidence, check_positive, check_sample
 from fireassay.statistics.shares import share
 
 _FEW = 20
@@ -122,7 +122,7 @@ def paired_auc_difference(
         raise DataError("A difference of AUCs needs two rows of each kind.", got="fewer")
     aucs, covariance = delong(np.stack([a, b]), marks)
     value, n, method = float(aucs[1] - aucs[0]), len(a), "DeLong, paired, combined logit intervals"
-    if _same_order(a, b):
+    if np.array_equal(np.argsort(a, kind="stable"), np.argsort(b, kind="stable")):
         return Estimate(value, value, value, confidence, n, "the same order of rows")
     found = (delong_interval(scores, marks, confidence) for scores in (a, b))
     spread = math.sqrt(float(covariance[0, 0] * covariance[1, 1]))
@@ -182,10 +182,6 @@ def paired_ratio_difference(
     before, after = ((e.value, e.low, e.high) for e in ends)
     difference = _combined(after[0] - before[0], before, after, together)
     return Estimate(*difference, confidence, n, f"{ends[1].method}, paired")
-
-
-def _same_order(a: FloatVector, b: FloatVector) -> bool:
-    return bool((np.argsort(a, kind="stable") == np.argsort(b, kind="stable")).all())
 
 
 def _combined(value: float, before: _Ends, after: _Ends, phi: float) -> _Ends:

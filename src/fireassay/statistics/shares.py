@@ -172,14 +172,8 @@ def simultaneous_shares(
     check_choice(alternative, "alternative", ("two-sided", "upper", "lower"))
     inside, hits = _checked(hit, members)
     if groups is None:
-        return exact_shares(
-            np.count_nonzero(hits & inside, axis=0),
-            np.count_nonzero(inside, axis=0),
-            confidence,
-            alternative,
-            simultaneous=True,
-            rests_on=rests_on,
-        )
+        k, n = (np.count_nonzero(which, axis=0) for which in (hits & inside, inside))
+        return exact_shares(k, n, confidence, alternative, simultaneous=True, rests_on=rests_on)
     who = check_labels(groups, name="groups", n=len(inside))
     several = int(inside.any(axis=0).sum())
     each = 1.0 - (1.0 - confidence) / max(1, several)
