@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from fireassay.reliability.measures import MEASURES as MEASURES
     from fireassay.reliability.monitor import Monitor as Monitor
     from fireassay.reliability.monitor import MonitorState as MonitorState
-    from fireassay.reliability.multilevel import Splitting as Splitting
     from fireassay.reliability.plan import LabelPlan as LabelPlan
     from fireassay.reliability.plan import plan as plan
     from fireassay.reliability.profile import DensityProfile as DensityProfile
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from fireassay.reliability.result import ReliabilityResult as ReliabilityResult
     from fireassay.reliability.separation import Separation as Separation
     from fireassay.reliability.separation import r_separation as r_separation
+    from fireassay.reliability.splitting import Splitting as Splitting
     from fireassay.reliability.splitting import SplittingResult as SplittingResult
     from fireassay.reliability.splitting import box_failures as box_failures
     from fireassay.reliability.splitting import splitting as splitting

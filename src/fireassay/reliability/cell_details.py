@@ -128,35 +128,25 @@ class GridCells(ByCells):
         low = self.cells[["low_0", "low_1"]].to_numpy(dtype=float)
         side = (low.max(axis=0) - low.min(axis=0)) / np.maximum(np.array(self.shape) - 1, 1)
         (left, bottom), (right, top) = low.min(axis=0), low.max(axis=0) + side
-        return Chart(
-            field(
-                values,
-                (left, right, bottom, top),
-                title=label,
-                across="feature 0",
-                up="feature 1",
-                total=total,
-            ),
-            f"{label.capitalize()}.",
-            f"A map: {label}.",
-        )
+        names = {"title": label, "across": "feature 0", "up": "feature 1"}
+        spec = field(values, (left, right, bottom, top), **names, total=total)
+        return Chart(spec, f"{label.capitalize()}.", f"A map: {label}.")
 
     def _refinement(self, rate: float) -> Chart:
         """Estimate and ACU against the number of cells, with the error rate seen."""
         table = self.refinement
         counts = table["cells_per_axis"].to_numpy()
+        ticks = axis("cells per axis", values=[int(c) for c in counts], format=",d")
+        spec = curves(
+            {"E[λ]": (counts, table["pmi"]), "ACU": (counts, table["acu"])},
+            {"axis": ticks, "scale": {"type": "log", "nice": False}},
+            {"axis": axis("pmi")},
+            levels=[(rate, "error rate on the labels")],
+            points=True,
+            height=220,
+        )
         return Chart(
-            curves(
-                {"E[λ]": (counts, table["pmi"]), "ACU": (counts, table["acu"])},
-                {
-                    "axis": axis("cells per axis", values=[int(c) for c in counts], format=",d"),
-                    "scale": {"type": "log", "nice": False},
-                },
-                {"axis": axis("pmi")},
-                levels=[(rate, "error rate on the labels")],
-                points=True,
-                height=220,
-            ),
+            spec,
             "The estimate depends on the cells: finer cells give other numbers.",
             "Two lines of the estimate against cells per axis.",
         )

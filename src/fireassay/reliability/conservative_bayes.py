@@ -145,30 +145,23 @@ class ConservativeBayes:
             "A prior belief; the data cannot confirm it.",
             "prior-belief",
         )
+        std = float(np.sqrt(rate * (1 - rate) / n))
+        own = ("conservative Bayes", rate, upper, "holds given the prior")
         return build_result(
             problem,
             self.name,
-            ConservativeBound(
-                prior,
-                float(np.sqrt(rate * (1 - rate) / n)),
-                sensitivity(errors, n, prior, confidence),
-            ),
+            ConservativeBound(prior, std, sensitivity(errors, n, prior, confidence)),
             limits=(exact_limits(errors, n, confidence)[0], rate, max(upper, rate)),
-            comparison=[
-                ("conservative Bayes", rate, upper, "holds given the prior"),
-                exact_row(problem),
-            ],
+            comparison=[own, exact_row(problem)],
             assumptions=(belief, *full_ledger(problem)),
             notes=tuple(notes),
         )
 
 
 def posterior_confidence(p: float, failures: int, n: int, prior: ConservativePrior) -> float:
-    """A lower limit on the posterior probability that the pmi is at most p.
-
-    ``theta L(x1) / (theta L(x1) + (1 - theta) L(x2))`` with L(x) = x^k (1-x)^(n-k), x1 the one of
-    floor and epsilon with the smaller likelihood, x2 = max(p, k/n). Zero below epsilon.
-    """
+    """A lower limit on the posterior probability that the pmi is at most p; 0 below epsilon."""
+    # theta L(x1) / (theta L(x1) + (1 - theta) L(x2)) with L(x) = x^k (1-x)^(n-k): x1 is the one of
+    # floor and epsilon with the smaller likelihood, x2 = max(p, k/n).
     if p < prior.epsilon:
         return 0.0
     if p >= 1:

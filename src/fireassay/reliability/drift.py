@@ -47,12 +47,11 @@ class Strangeness:
 
 
 class InputDrift:
-    """Evidence against "rows come as before", false with probability at most alpha, ever.
+    """Evidence against "rows come as before", false with probability at most alpha, ever."""
 
-    Strangeness is ranked among all rows before, ties by lot: uniform as long as nothing changes.
-    For every score and bet M ← (M + ω_t)(1 + b (rank - ½)), as in `ErrorDetector`. Scores are kept
-    in bins that come from the known rows alone.
-    """
+    # Strangeness is ranked among all rows before, ties by lot: uniform as long as nothing changes.
+    # For every score and bet M ← (M + ω_t)(1 + b (rank - ½)), as in `ErrorDetector`. Scores are
+    # kept in bins that come from the known rows alone.
 
     def __init__(self, known: Inputs, compared: Inputs, block: int, seed: int) -> None:
         self.block = block

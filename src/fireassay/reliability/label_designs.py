@@ -103,7 +103,11 @@ def importance_design(
     >>> bool(wrong.sum() > 60), round(design.estimate(wrong).pmi, 2)
     (True, 0.01)
     """
-    values = _checked_risk(risk)
+    values = np.asarray(risk, dtype=np.float64)
+    if values.ndim != 1 or len(values) < 1 or not np.isfinite(values).all():
+        raise DataError(
+            "risk must be one finite number per row of the pool.", got=f"{values.shape}"
+        )
     check_integer(budget, "budget", low=1)
     check_real(floor, "floor", low=0, high=1, inclusive="high")
     root = np.sqrt(np.clip(values, 0, 1))
@@ -113,15 +117,6 @@ def importance_design(
     rows = generator(seed, "importance-design").choice(n, size=budget, p=chance / chance.sum())
     weights = 1 / (n * chance[rows])
     return ImportanceDesign(rows.astype(np.int64), weights, n, float(1 / (n * chance.min())))
-
-
-def _checked_risk(risk: ArrayLike) -> FloatArray:
-    values = np.asarray(risk, dtype=np.float64)
-    if values.ndim != 1 or len(values) < 1 or not np.isfinite(values).all():
-        raise DataError(
-            "risk must be one finite number per row of the pool.", got=f"{values.shape}"
-        )
-    return values
 
 
 @dataclass(frozen=True)

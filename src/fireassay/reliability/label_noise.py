@@ -125,15 +125,9 @@ class CorrectedBound:
 def corrected_bound(
     pmi: float, low: float, upper: float, n: int, noise: LabelNoise, confidence: float
 ) -> CorrectedBound:
-    """Limits of the true error rate from those of the rate against the labels.
-
-    The true rate is within e of the measured one, whatever both errors have to do with each other;
-    if nothing, and with two classes, q = p(1-e) + (1-p)e.
-
-    >>> found = corrected_bound(0.05, 0.03, 0.08, 400, LabelNoise(12, 300), 0.95)
-    >>> print(f"{found.low:.3f} to {found.upper:.3f}")
-    0.000 to 0.116
-    """
+    """Limits of the true error rate from those of the rate against the labels."""
+    # The true rate is within e of the measured one, whatever both errors have to do with each
+    # other; if nothing, and with two classes, q = p(1-e) + (1-p)e.
     least, most = noise.error_rate(1.0 - (1.0 - confidence) / 2.0)
     both = max(2.0 * confidence - 1.0, 0.01)
     plain = share(noise.differ, noise.n, both)

@@ -185,11 +185,6 @@ class Monitor:
         """Labels so far."""
         return self._n_labels
 
-    @property
-    def counts_groups(self) -> bool:
-        """Whether bets are on groups (or single rows), so that these need names."""
-        return self._groups is not None
-
     def update(
         self, X: ArrayLike, y: ArrayLike | None = None, groups: ArrayLike | None = None
     ) -> MonitorState:
@@ -298,15 +293,16 @@ class Monitor:
         recent = np.array(self._wrong)
         p = min(1.0, 1 / self._drift.evidence)
         watching = self._groups or self._detector
+        upper = recent_rate_upper(recent, self.confidence, self.window)
+        if self._groups is not None:
+            upper = self._groups.upper(self.confidence)
         return MonitorState(
             self._seen,
             self._n_labels,
             self._n_errors,
             len(recent),
             float(recent.mean()) if len(recent) else float("nan"),
-            recent_rate_upper(recent, self.confidence, self.window)
-            if self._groups is None
-            else self._groups.upper(self.confidence),
+            upper,
             self.limit is not None and bool(watching is not None and watching.alarm),
             p,
             p <= self.alpha,

@@ -19,11 +19,10 @@ _DROPPED = ("Dropout", "Identity", "Softmax")
 
 
 class NetworkBounds:
-    """Proofs for a feed-forward torch network, as `network_of` gives it.
+    """Proofs for a feed-forward torch network, as `network_of` gives it."""
 
-    Margins over other classes are bounded by intervals and, for dense layers, by lines back to
-    the inputs, in float64 (CROWN with intervals; Zhang et al., 2018 and 2020).
-    """
+    # Margins over other classes are bounded by intervals and, for dense layers, by lines back to
+    # the inputs, in float64 (CROWN with intervals; Zhang et al., 2018 and 2020).
 
     def __init__(self, network: Any) -> None:
         self._torch = require("torch", "torch", "Proofs for networks")

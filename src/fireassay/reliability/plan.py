@@ -91,15 +91,11 @@ class Workers:
         self, task: Callable[..., Any], rows: Iterable[Any], shared: Mapping[str, Any], name: str
     ) -> list[Any]:
         """``task(row, **shared)`` for every row, in order; here errors keep their type."""
-        if self._here:
+        if self.executor is None and self.workers == 1 and self.cluster is None:
             with one_thread():  # as in a worker: the same rounding
                 return [task(row, **shared) for row in rows]
         executor = self.executor or Executor(workers=self.workers, cluster=self.cluster)
         return executor.map(task, rows, shared, name=name)
-
-    @property
-    def _here(self) -> bool:
-        return self.executor is None and self.workers == 1 and self.cluster is None
 
     def __getstate__(self) -> dict[str, Any]:
         # What travels to a worker does its own work there, alone.

@@ -147,7 +147,11 @@ class Problem:
 
 def _drawn_like(profile: Any, n: int, seed: int, shape: tuple[int, ...]) -> Any:
     """Rows drawn from a profile, in the shape of a row of X."""
-    drawn = _rows_of(profile, n, seed)
+    if isinstance(profile, KdeProfile) and profile.weights_ is None:
+        # The rows a kernel density was fitted on are themselves draws; smoothed ones are not.
+        drawn = profile.points_
+    else:
+        drawn = np.asarray(profile.sample(n, seed), dtype=np.float64)
     if drawn.shape[1] != math.prod(shape):
         raise DataError(
             f"The profile must be of rows like X, {math.prod(shape)} features.",
@@ -182,19 +186,18 @@ def check_problem(
     together = None if groups is None else check_labels(groups, name="groups", n=len(rows))
     profile: Profile | None = None
     field: Inputs | None = None
-    if operational is not None and hasattr(operational, "cell_mass"):
-        profile = operational
-        drawn = _drawn_like(operational, _DRAWS_PER_LABEL * len(rows), seed, shape)
-        field = Inputs.ask(classifier, drawn)
     known = Known(labelled.X[:0] if operational is None else labelled.X)
-    on_disk, content = None, None
-    disk = None if operational is None or profile is not None else rows_on_disk(operational)
+    on_disk, content, disk = None, None, rows_on_disk(operational)
     if disk is not None:
         _check_shape(disk.shape, shape, "operational")
         fresh_rows, content = scan(disk, known)
         on_disk = DiskInputs(disk, classifier, known, fresh_rows) if fresh_rows else None
         field = Inputs.ask(classifier, disk.sample(_SAMPLE, seed))
-    elif operational is not None and profile is None:
+    elif hasattr(operational, "cell_mass"):
+        profile = operational
+        drawn = _drawn_like(operational, _DRAWS_PER_LABEL * len(rows), seed, shape)
+        field = Inputs.ask(classifier, drawn)
+    elif operational is not None:
         if isinstance(operational, str | Path):
             operational = load(operational, label=False).X
         field_rows = _same_shape(operational, shape, "operational")
@@ -229,13 +232,6 @@ def check_problem(
     )
 
 
-def _rows_of(profile: Any, n: int, seed: int) -> FloatArray:
-    """The rows a kernel density was fitted on are themselves draws; smoothed ones are not."""
-    if isinstance(profile, KdeProfile) and profile.weights_ is None:
-        return profile.points_
-    return np.asarray(profile.sample(n, seed), dtype=np.float64)
-
-
 def _same_shape(X: ArrayLike, shape: tuple[int, ...], name: str) -> AnyArray:
     rows = check_features(X, name=name)
     _check_shape(rows.shape[1:], shape, name)
@@ -254,7 +250,6 @@ def too_few_labels(n: int, confidence: float) -> tuple[str, ...]:
         return ()
     note = (
         f"{n} labels are few: even without any error the bound at {percent(confidence, 1)} "
-        f"confidence "
-        f"could not be below {best:.2g}. See reliability.plan for how many are needed."
+        f"confidence could not be below {best:.2g}. See reliability.plan for how many are needed."
     )
     return (note,)

@@ -63,26 +63,23 @@ def map_boxes(
 ) -> BoxFailures:
     """Many boxes, some at a time; how many, and the random numbers, do not depend on workers."""
     at_once = getattr(estimator, "boxes_at_once", lambda _: _BOXES_AT_ONCE)(low.shape[1])
-    tasks = [
-        {"start": start, "stop": min(start + at_once, len(low)), "seed": seed}
-        for start in range(0, len(low), at_once)
-    ]
+    rows = [(start, min(start + at_once, len(low))) for start in range(0, len(low), at_once)]
     shared = {"estimator": estimator, "margin": margin, "low": low, "high": high, "labels": labels}
-    return joined(workers.run(some_boxes, tasks, shared, "boxes"))
+    return joined(workers.run(some_boxes, rows, {**shared, "seed": seed}, "boxes"))
 
 
 def some_boxes(
-    row: dict[str, int],
+    row: tuple[int, int],
     estimator: RareEventEstimator,
     margin: Margin,
     low: FloatArray,
     high: FloatArray,
     labels: IntArray,
+    seed: int,
 ) -> BoxFailures:
     """The failures of one run of boxes."""
-    part = slice(row["start"], row["stop"])
-    seed = derived_seed(row["seed"], "boxes", row["start"])
-    return estimator(margin, low[part], high[part], labels[part], seed)
+    part, own = slice(*row), derived_seed(seed, "boxes", row[0])
+    return estimator(margin, low[part], high[part], labels[part], own)
 
 
 def joined(parts: list[BoxFailures]) -> BoxFailures:
@@ -191,11 +188,9 @@ class Particles:
 def scatter(
     particles: Particles, score_of: Score, moves: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Move all copies in place; the mean acceptance and the share ever moved, of each box.
-
-    A box stops before ``moves`` when its copies have left their places; few copies make every
-    move, since the moment of stopping would bias them.
-    """
+    """Move all copies in place; the mean acceptance and the share ever moved, of each box."""
+    # A box stops before ``moves`` when its copies have left their places; few copies make every
+    # move, since the moment of stopping would bias them.
     boxes = len(particles.boxes)
     count = np.bincount(particles.owner, minlength=boxes)
     accepted, tried, share = np.zeros(boxes), np.zeros(boxes), np.zeros(boxes)

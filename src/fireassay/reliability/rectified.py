@@ -96,15 +96,10 @@ class Rectified:
                 "With fewer operational rows than labels the bound rests on the labels alone."
             )
         elif found.weights is None:
-            notes.append(
-                f"The surrogate explains {percent(max(0.0, found.explained))} of the errors' "
-                f"variance."
-            )
-        if problem.shared_rows:
-            notes.append(
-                f"{problem.shared_rows} operational rows are labelled rows as well and were "
-                "left out."
-            )
+            explained = percent(max(0.0, found.explained))
+            notes.append(f"The surrogate explains {explained} of the errors' variance.")
+        if shared := problem.shared_rows:
+            notes.append(f"{shared} operational rows are labelled rows as well and were left out.")
         if found.weights is not None and self.weight_bound is None:
             notes.append(
                 f"The largest weight seen, {bound:.3g}, need not be the largest possible one: "
