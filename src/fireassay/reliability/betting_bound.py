@@ -10,10 +10,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from fireassay.core import Estimate, generator
 from fireassay.core.arrays import FloatArray, IntArray
-from fireassay.core.estimate import Estimate
 from fireassay.core.lazy import stats
-from fireassay.core.seeds import generator
 from fireassay.core.words import percent
 from fireassay.reliability.inputs import DiskInputs, Inputs
 from fireassay.reliability.result import LABELS, UNSEEN, Details, ReliabilityResult, between

@@ -7,10 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from fireassay.core.chart import Chart
+from fireassay.core import Chart, Claim, Estimate, Table
 from fireassay.core.drawing import axis, curves, field
-from fireassay.core.estimate import Estimate
-from fireassay.core.evidence import Claim, Table
 from fireassay.core.lazy import pd
 from fireassay.reliability.label_bounds import exact_estimates
 from fireassay.reliability.result import Details, ReliabilityResult

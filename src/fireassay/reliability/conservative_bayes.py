@@ -8,11 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from fireassay.core.chart import Chart
+from fireassay.core import Assumption, Chart, Estimate, NotEnoughEvidenceError
 from fireassay.core.drawing import axis, curves
-from fireassay.core.errors import NotEnoughEvidenceError
-from fireassay.core.estimate import Estimate
-from fireassay.core.evidence import Assumption
 from fireassay.core.lazy import pd
 from fireassay.core.validation import check_integer, check_real
 from fireassay.reliability.label_bounds import exact_estimates, exact_limits, exact_row

@@ -8,15 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fireassay.classifiers.protocol import Classifier
-from fireassay.classifiers.recorded import RecordedAnswers
-from fireassay.classifiers.wrapped import numeric_view
+from fireassay.classifiers import Classifier, RecordedAnswers, numeric_view
+from fireassay.core import DataError, generator, sha256
 from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray, Probabilities, largest
-from fireassay.core.errors import DataError
 from fireassay.core.files import map_npy
-from fireassay.core.hashing import sha256
 from fireassay.core.lazy import require
-from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features
 
 _NUMBERS_AT_ONCE = 1 << 20

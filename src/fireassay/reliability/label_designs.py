@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fireassay.core import DataError, generator
 from fireassay.core.arrays import FloatArray, IntArray
-from fireassay.core.errors import DataError
 from fireassay.core.registry import Registry
-from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_real
 from fireassay.statistics.bounds_from_draws import RectifiedValues, betting_upper
 from fireassay.statistics.counts import clopper_pearson

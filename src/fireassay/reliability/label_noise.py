@@ -4,12 +4,9 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from fireassay.core.errors import ParameterError
-from fireassay.core.estimate import Estimate
-from fireassay.core.evidence import Assumption
+from fireassay.core import Assumption, Estimate, ParameterError
 from fireassay.core.validation import check_integer
-from fireassay.statistics.counts import clopper_pearson
-from fireassay.statistics.shares import share
+from fireassay.statistics import clopper_pearson, share
 
 NOISE = "second-labels-independent"
 APART = "label-errors-apart"

@@ -8,10 +8,9 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fireassay.core import DataError, derived_seed, generator
 from fireassay.core.arrays import FloatArray, IntArray
-from fireassay.core.errors import DataError
 from fireassay.core.lazy import pd, require
-from fireassay.core.seeds import derived_seed, generator
 from fireassay.core.validation import check_choice, check_features, check_integer, check_real
 from fireassay.reliability.cell_details import LatentCells
 from fireassay.reliability.cells import CROSS_BOUNDARY, EMPTY, KINDS, CellLabels

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fireassay.core import Assumption, generator
 from fireassay.core.arrays import FloatArray, IntArray, largest
-from fireassay.core.evidence import Assumption
 from fireassay.core.groups import largest_group
 from fireassay.core.lazy import stats
-from fireassay.core.seeds import generator
 from fireassay.core.words import p_text, percent
 from fireassay.reliability.cells import CROSS_BOUNDARY, EMPTY, Grid
 from fireassay.reliability.drift import classifier_two_sample_p
@@ -19,11 +18,10 @@ from fireassay.reliability.profile import KdeProfile, Profile
 from fireassay.reliability.result import NO_CELLS
 from fireassay.reliability.separation import Separation, r_separation, rows_for_separation
 from fireassay.reliability.weighted_cells import CentreDensity, WeightedCells
-from fireassay.statistics.counts import clopper_pearson
+from fireassay.statistics import ExactCopies, clopper_pearson, exact_copies
 from fireassay.statistics.groups.group_counts import GroupCounts
 from fireassay.statistics.independence import ErrorRuns, error_runs, intraclass_test
 from fireassay.statistics.kde import leave_one_out_bandwidth, product_cell_mass
-from fireassay.statistics.shared_units import ExactCopies, exact_copies
 
 _LEVEL = 0.01
 _LEAST_ERRORS = 5

@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fireassay.classifiers import as_classifier
-from fireassay.classifiers.protocol import Classifier
+from fireassay.classifiers import Classifier, as_classifier
+from fireassay.core import DataError, generator
 from fireassay.core.arrays import AnyArray, FloatArray, IntArray
-from fireassay.core.errors import DataError
 from fireassay.core.groups import largest_group
-from fireassay.core.seeds import generator
 from fireassay.core.validation import (
     check_class_indices,
     check_features,
@@ -24,11 +22,9 @@ from fireassay.core.validation import (
 from fireassay.reliability.drift import InputDrift, Strangeness
 from fireassay.reliability.inputs import Inputs
 from fireassay.reliability.separation import r_separation
-from fireassay.statistics.counts import clopper_pearson
+from fireassay.statistics import autocorrelation_time, clopper_pearson, group_mean
 from fireassay.statistics.error_detector import WINDOW, ErrorDetector, recent_rate_upper
-from fireassay.statistics.groups.group_bound import group_mean
 from fireassay.statistics.groups.group_monitor import GroupDetector
-from fireassay.statistics.independence import autocorrelation_time
 
 _R_TOLERANCE = 0.5
 _ROWS_FOR_R = 500

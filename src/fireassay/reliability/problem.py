@@ -8,14 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fireassay.classifiers import as_classifier
-from fireassay.classifiers.protocol import Classifier
-from fireassay.classifiers.recorded import RecordedAnswers
+from fireassay.classifiers import Classifier, RecordedAnswers, as_classifier
 from fireassay.classifiers.wrapped import flat_rows, has_view
+from fireassay.core import DataError, ParameterError, Provenance, sha256
 from fireassay.core.arrays import AnyArray, FloatArray, IntArray
-from fireassay.core.errors import DataError, ParameterError
-from fireassay.core.evidence import Provenance
-from fireassay.core.hashing import sha256
 from fireassay.core.lazy import stats
 from fireassay.core.validation import (
     check_class_indices,

@@ -10,10 +10,9 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fireassay.core import DataError, NotEnoughEvidenceError, ParameterError, generator
 from fireassay.core.arrays import FloatArray
-from fireassay.core.errors import DataError, NotEnoughEvidenceError, ParameterError
 from fireassay.core.lazy import pd, special
-from fireassay.core.seeds import generator
 from fireassay.core.validation import check_features, check_integer, check_labels, check_real
 from fireassay.reliability.cells import Grid, box
 from fireassay.reliability.inputs import DiskRows, binned_rows, rows_on_disk

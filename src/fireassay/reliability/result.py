@@ -8,12 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from fireassay.core import Answer, Estimate
 from fireassay.core.chart import LIGHT, Chart
 from fireassay.core.drawing import axis, curves, rounded
-from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, LeadingNumber, Provenance, Table
 from fireassay.core.lazy import pd
-from fireassay.core.result import Answer
 from fireassay.reliability.label_noise import CorrectedBound
 from fireassay.reliability.measures import MEASURES, SENTENCES
 from fireassay.reliability.problem import Problem

@@ -13,12 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fireassay.classifiers import as_classifier
-from fireassay.classifiers.protocol import Classifier
+from fireassay.classifiers import Classifier, as_classifier
+from fireassay.core import DataError, ParameterError, derived_seed, generator
 from fireassay.core.arrays import FloatArray, IntArray
-from fireassay.core.errors import DataError, ParameterError
 from fireassay.core.lazy import stats
-from fireassay.core.seeds import derived_seed, generator
 from fireassay.core.validation import (
     check_choice,
     check_class_indices,

@@ -10,10 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fireassay.core import NotEnoughEvidenceError, generator
 from fireassay.core.arrays import FloatArray, IntArray
-from fireassay.core.errors import NotEnoughEvidenceError
 from fireassay.core.lazy import pd, stats
-from fireassay.core.seeds import generator
 from fireassay.reliability.cell_shares import CellEstimator, CellShares, Predict, WithinCell
 from fireassay.reliability.cells import CROSS_BOUNDARY, EMPTY, KINDS, NORMAL, CellLabels, Grid
 from fireassay.reliability.profile import KdeProfile, Profile

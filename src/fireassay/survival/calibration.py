@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fireassay.core import Chart, Result
 from fireassay.core.arrays import AnyArray
-from fireassay.core.chart import Chart
 from fireassay.core.lazy import pd
-from fireassay.core.result import Result
 from fireassay.survival.cox import solve_cox
 from fireassay.survival.curves import estimate_curve
 from fireassay.survival.times import Times
@@ -134,12 +133,7 @@ def _bins(times: Times, predicted: AnyArray, time: float, n_bins: int) -> pd.Dat
     order = np.argsort(predicted, kind="stable")
     rows = []
     for part in np.array_split(order, min(n_bins, len(order))):
-        curve = estimate_curve(times.rows(part))
-        rows.append(
-            {
-                "n": len(part),
-                "predicted": float(predicted[part].mean()),
-                "observed": 1.0 - float(curve.at(time)),
-            }
-        )
-    return pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1, name="bin"))
+        observed = 1.0 - float(estimate_curve(times.rows(part)).at(time))
+        rows.append((len(part), float(predicted[part].mean()), observed))
+    names = pd.RangeIndex(1, len(rows) + 1, name="bin")
+    return pd.DataFrame(rows, index=names, columns=["n", "predicted", "observed"])

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from fireassay.classifiers import as_classifier
 from fireassay.classifiers.trust import make_importable
-from fireassay.core.errors import DataError, NotEnoughEvidenceError
+from fireassay.core import DataError, NotEnoughEvidenceError, generator
 from fireassay.core.lazy import pd
-from fireassay.core.seeds import generator
 from fireassay.core.validation import check_real
 from fireassay.data import DataSet, cifar10, cifar100, digits, fashion_mnist, load, mnist
 from fireassay.engine import Executor, RunStore

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from fireassay.core.errors import ConfigError
+from fireassay.core import ConfigError, generator
 from fireassay.core.files import read_small_text
-from fireassay.core.seeds import generator
 from fireassay.survival.defences import DEFENCES
 from fireassay.survival.reference_models import LAYERS
 from fireassay.survival.rows import BUDGET, GRADIENT_COST

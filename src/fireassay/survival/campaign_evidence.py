@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fireassay.core.chart import Chart
-from fireassay.core.errors import AssumptionWarning, FireassayError
-from fireassay.core.estimate import Estimate
+from fireassay.core import AssumptionWarning, Chart, Estimate, FireassayError
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
 from fireassay.core.lazy import pd
 from fireassay.core.words import percent
@@ -78,10 +76,9 @@ def conclusions(
         found.append(_depth(result, rows["layers"]))
     if "epochs" in rows:
         row = rows["epochs"]
-        found.append(
-            Claim(f"More epochs fail sooner: one more multiplies the time by {_factor(row)}.",
-                  _negated(_longer(row)))
-        )  # fmt: skip
+        text = f"More epochs fail sooner: one more multiplies the time by {_factor(row)}."
+        longer = _longer(row)
+        found.append(Claim(text, None if longer is None else not longer))
     withheld = result.trials.groupby("defence")["benign_rejection_rate"].mean()
     for name in [n for n in rows if str(n).startswith("defence[")]:
         defence = str(name)[len("defence[") : -1]
@@ -90,28 +87,21 @@ def conclusions(
             text += f", and it withholds {percent(withheld[defence])} of clean answers"
         found.append(Claim(f"{text}.", _longer(rows[name])))
     above, below = int((cost["low"] > 1).sum()), int((cost["high"] < 1).sum())
-    found.append(
-        Claim(
-            f"Breaking a sample costs less than training on one did: {above} of {len(cost)} models "
-            f"and defences are above 1, {below} below, the others undecided"
-            + (
-                " (samples stand: the ratio is only bounded from above)."
-                if (cost["standing"] > 0).any()
-                else "."
-            ),
-            True if above == len(cost) else False if below == len(cost) else None,
-        )
+    stand = " (samples stand: the ratio is only bounded from above)"
+    text = (
+        f"Breaking a sample costs less than training on one did: {above} of {len(cost)} models "
+        f"and defences are above 1, {below} below, the others undecided"
+        f"{stand if (cost['standing'] > 0).any() else ''}."
     )
+    found.append(Claim(text, _decided(above == len(cost), below == len(cost))))
     if len(samples):
         low, high = float(samples["saving"].min()), float(samples["saving"].max())
-        found.append(
-            Claim(
-                "Comparing survival needs fewer samples than comparing adversarial accuracy: "
-                f"{low:.2f} to {high:.2f} times fewer, by attack, for a time ratio of "
-                f"{_PLANNED_RATIO:g}.",
-                True if low > _WORTH_SAYING else False if high < _WORTH_SAYING else None,
-            )
+        text = (
+            "Comparing survival needs fewer samples than comparing adversarial accuracy: "
+            f"{low:.2f} to {high:.2f} times fewer, by attack, for a time ratio of "
+            f"{_PLANNED_RATIO:g}."
         )
+        found.append(Claim(text, _decided(low > _WORTH_SAYING, high < _WORTH_SAYING)))
     return [
         claim if claim.holds is not None else Claim(f"Not decided: {claim.text}", None)
         for claim in found
@@ -136,12 +126,11 @@ def _factor(row: dict[Any, float]) -> str:
 
 def _longer(row: dict[Any, float]) -> bool | None:
     """Whether an effect on log time lies above zero, all effects judged at once; None: unclear."""
-    low, high = row["simultaneous_low"], row["simultaneous_high"]
-    return True if low > 0 else False if high < 0 else None
+    return _decided(row["simultaneous_low"] > 0, row["simultaneous_high"] < 0)
 
 
-def _negated(verdict: bool | None) -> bool | None:
-    return None if verdict is None else not verdict
+def _decided(holds: bool, fails: bool) -> bool | None:
+    return True if holds else False if fails else None
 
 
 def _tables(

@@ -9,11 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from fireassay.core.chart import Chart
-from fireassay.core.errors import DataError, ParameterError
-from fireassay.core.evidence import Evidence
+from fireassay.core import Answer, Chart, DataError, Evidence, ParameterError
 from fireassay.core.lazy import pd, stats
-from fireassay.core.result import Answer
 from fireassay.statistics import poisson_interval, share
 from fireassay.survival.cox_fit import CoxFit
 from fireassay.survival.curves import KaplanMeier, kaplan_meier

@@ -124,21 +124,18 @@ def calibration_chart(calibration: FailureCalibration) -> Chart:
         height=_SQUARE,
     )
     bins = calibration.bins[["predicted", "observed"]].round(5).dropna()
-    spec["layer"].append(
-        {
-            "data": {"values": bins.to_dict("records")},
-            "mark": {"type": "point", "size": 60},
-            "encoding": {
-                "x": {"field": "predicted", "type": "quantitative"},
-                "y": {"field": "observed", "type": "quantitative"},
-            },
-        }
-    )
+    places = (("x", "predicted"), ("y", "observed"))
+    dots: Spec = {
+        "data": {"values": bins.to_dict("records")},
+        "mark": {"type": "point", "size": 60},
+    }
+    dots["encoding"] = {at: {"field": name, "type": "quantitative"} for at, name in places}
+    spec["layer"].append(dots)
+    mean, middle = percent(calibration.ici, 1), percent(calibration.e50, 1)
     return Chart(
         spec,
-        f"Predicted against observed probability of failure (off by "
-        f"{percent(calibration.ici, 1)} on "
-        f"average, {percent(calibration.e50, 1)} in the middle).",
+        f"Predicted against observed probability of failure (off by {mean} on average, "
+        f"{middle} in the middle).",
         "A line and dots along a dashed diagonal.",
     )
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fireassay.core import Assumption, DataError, ParameterError
 from fireassay.core.arrays import AnyArray, IntArray
-from fireassay.core.errors import DataError, ParameterError
-from fireassay.core.evidence import Assumption
 from fireassay.core.lazy import pd
 from fireassay.core.words import p_text
 from fireassay.survival.cox import CoxSolution, proportional_hazards_check, solve_cox

@@ -8,13 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from fireassay.core import Answer, Chart, Estimate, Evidence, Table, generator
 from fireassay.core.arrays import AnyArray, IntArray
-from fireassay.core.chart import Chart
-from fireassay.core.estimate import Estimate
-from fireassay.core.evidence import Evidence, Table
 from fireassay.core.lazy import pd, stats
-from fireassay.core.result import Answer
-from fireassay.core.seeds import generator
 from fireassay.core.validation import check_real
 from fireassay.statistics import clopper_pearson
 from fireassay.survival.measures import MEASURES
@@ -52,9 +48,8 @@ class Curve:
         values = self.survival if survival is None else survival
         inside = self.times < horizon
         widths = np.diff(np.concatenate([[0.0], self.times[inside], [horizon]]))
-        steps = np.concatenate(
-            [np.ones((*values.shape[:-1], 1)), values[..., : int(inside.sum())]], axis=-1
-        )
+        first = np.ones((*values.shape[:-1], 1))
+        steps = np.concatenate([first, values[..., : int(inside.sum())]], axis=-1)
         return np.asarray(steps @ widths)
 
     @property
@@ -110,17 +105,11 @@ def estimate_curve(times: Times, groups: IntArray | None = None) -> Curve:
     own_leaving = np.bincount(cell, minlength=count * len(grid)).reshape(count, -1)
     own_risk = np.cumsum(own_leaving[:, ::-1], axis=1)[:, ::-1]
     left_out = _product_limit(events - own_events, at_risk - own_risk)
-    return Curve(
-        grid,
-        survival,
-        at_risk,
-        events,
-        "Kaplan-Meier, jackknife over groups",
-        count,
+    units, how = (
         (own_risk > 0).sum(axis=0).astype(np.float64),
-        None,
-        left_out,
+        "Kaplan-Meier, jackknife over groups",
     )
+    return Curve(grid, survival, at_risk, events, how, count, units, None, left_out)
 
 
 def _product_limit(events: AnyArray, at_risk: AnyArray) -> AnyArray:
@@ -140,12 +129,8 @@ def _turnbull_curve(times: Times, groups: IntArray | None) -> Curve:
         groups = generator(0, "turnbull groups").permutation(len(times)) % random
         method = f"Turnbull, jackknife over {random} random groups"
     count = int(groups.max()) + 1
-    left_out = np.array(
-        [
-            support.curve(support.mass((groups != code).astype(np.float64), mass))[1]
-            for code in range(count)
-        ]
-    )
+    kept = ((groups != code).astype(np.float64) for code in range(count))
+    left_out = np.array([support.curve(support.mass(weights, mass))[1] for weights in kept])
     at_risk = np.array([float((times.seen >= time).sum()) for time in grid])
     units_at_risk = np.array([float(len(np.unique(units[times.seen >= time]))) for time in grid])
     drops = -np.diff(np.append(1.0, survival)) * len(times)
@@ -176,8 +161,6 @@ def _band(
     curve: Curve, value: AnyArray, variance: AnyArray, units: AnyArray, confidence: float
 ) -> tuple[AnyArray, AnyArray]:
     """Pointwise interval of a curve; where it is 0 or 1, exact binomial of the units at risk."""
-    from fireassay.statistics import clopper_pearson
-
     n = np.maximum(units, 1.0).astype(np.int64)
     low, high = clopper_pearson(np.where(value >= 1.0, n, 0), n, confidence)
     inner = (value > 0.0) & (value < 1.0)
@@ -263,7 +246,7 @@ class KaplanMeier(Answer):
         return Evidence(
             question="survival",
             headline="; ".join(
-                f"{name}: median {reached(row['median'])}" for name, row in self.medians.iterrows()
+                f"{name}: median {median}" for name, median in shown["median"].items()
             ),
             estimates=estimates,
             measures=MEASURES,
@@ -306,17 +289,13 @@ def kaplan_meier(
     parts, medians = [], {}
     for name, index in arms(frame, by):
         curve = estimate_curve(times.rows(index), recoded(codes, index))
-        bands = np.column_stack(survival_band(curve, confidence))
-        part = pd.DataFrame(bands, columns=["survival", "low", "high"])
-        part.insert(0, "group", name)
-        part.insert(1, "time", curve.times)
-        part.insert(2, "at_risk", curve.at_risk)
-        part.insert(3, "events", curve.events)
-        parts.append(part)
+        band = dict(zip(("survival", "low", "high"), survival_band(curve, confidence), strict=True))
+        seen = {"time": curve.times, "at_risk": curve.at_risk, "events": curve.events}
+        parts.append(pd.DataFrame({"group": name, **seen, **band}))
         medians[name] = {
-            "median": _crossing(curve.times, bands[:, 0]),
-            "low": _crossing(curve.times, bands[:, 1]),
-            "high": _crossing(curve.times, bands[:, 2]),
+            "median": _crossing(curve.times, band["survival"]),
+            "low": _crossing(curve.times, band["low"]),
+            "high": _crossing(curve.times, band["high"]),
             "n": len(index),
             "units": curve.n_units,
             "events": times.rows(index).n_events,

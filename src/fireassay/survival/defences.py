@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers import WrappedClassifier
+from fireassay.core import ParameterError, generator
 from fireassay.core.arrays import AnyArray, largest, softmax
-from fireassay.core.errors import ParameterError
 from fireassay.core.registry import Registry
-from fireassay.core.seeds import generator
 from fireassay.core.validation import check_integer, check_real
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fireassay.core.chart import Chart
+from fireassay.core import Answer, Chart, Estimate, Evidence, Provenance, Table, generator
 from fireassay.core.errors import (
     AssumptionWarning,
     ConvergenceWarning,
@@ -18,11 +18,7 @@ from fireassay.core.errors import (
     FireassayError,
     NotEnoughEvidenceError,
 )
-from fireassay.core.estimate import Estimate
-from fireassay.core.evidence import Evidence, Provenance, Table
 from fireassay.core.lazy import pd
-from fireassay.core.result import Answer
-from fireassay.core.seeds import generator
 from fireassay.core.validation import check_real
 from fireassay.survival.calibration import FailureCalibration
 from fireassay.survival.families import FAMILIES

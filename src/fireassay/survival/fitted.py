@@ -12,13 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fireassay.core import Answer, Chart, Estimate, ParameterError
 from fireassay.core.arrays import AnyArray, IntArray
-from fireassay.core.chart import Chart
-from fireassay.core.errors import ParameterError
-from fireassay.core.estimate import Estimate
 from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
 from fireassay.core.lazy import pd, stats
-from fireassay.core.result import Answer
 from fireassay.survival.aft import mean_time, solve_aft
 from fireassay.survival.calibration import FailureCalibration, calibrate
 from fireassay.survival.design_matrix import DesignMatrix, Encoding
@@ -139,15 +136,10 @@ class SurvivalFit(Answer):
         assumptions = self._assumptions()
         rests_on = tuple(a.id for a in assumptions if a.id != "censored-times")
         how = "t, robust to groups" if self.groups else "Wald z"
+        about = (self.confidence, self.n, how)
         estimates = {
             f"effect_{name!s}": Estimate(
-                row["coef"],
-                row["low"],
-                row["high"],
-                self.confidence,
-                self.n,
-                how,
-                rests_on=rests_on,
+                row["coef"], row["low"], row["high"], *about, rests_on=rests_on
             )
             for name, row in slopes.iterrows()
             if np.isfinite(row[["coef", "low", "high"]].to_numpy(dtype=float)).all()
@@ -263,25 +255,14 @@ class AftFit(SurvivalFit):
 
         value = math.exp(log_mean(self.theta))
         step = 1e-4
-        gradient = np.array(
-            [
-                (log_mean(self.theta + step * unit) - log_mean(self.theta - step * unit))
-                / (2 * step)
-                for unit in np.eye(len(self.theta))
-            ]
-        )
+        ends = ((self.theta - step * u, self.theta + step * u) for u in np.eye(len(self.theta)))
+        gradient = np.array([(log_mean(high) - log_mean(low)) / (2 * step) for low, high in ends])
         error, freedom = _error_of(gradient, self.covariance, self.robust)
         reach = float(stats.t.ppf(0.5 + self.confidence / 2, freedom)) * error
         method = f"{self.family} mean to {limit:g}, delta method"
-        estimate = Estimate(
-            value,
-            value * math.exp(-reach),
-            min(value * math.exp(min(reach, 700.0)), max(limit, value)),
-            self.confidence,
-            self.n,
-            method,
-        )
-        return estimate, error, freedom
+        low = value * math.exp(-reach)
+        high = min(value * math.exp(min(reach, 700.0)), max(limit, value))
+        return Estimate(value, low, high, self.confidence, self.n, method), error, freedom
 
 
 def _horizon(horizon: float | None, latest: float) -> float:

@@ -10,12 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fireassay.core import Answer, DataError, Estimate, Evidence, ParameterError, Result, Table
 from fireassay.core.arrays import AnyArray, IntArray
-from fireassay.core.errors import DataError, ParameterError
-from fireassay.core.estimate import Estimate
-from fireassay.core.evidence import Evidence, Table
 from fireassay.core.lazy import pd, stats
-from fireassay.core.result import Answer, Result
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_real
 from fireassay.core.words import p_text

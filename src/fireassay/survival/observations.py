@@ -8,11 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fireassay.core.chart import Chart
-from fireassay.core.estimate import Estimate
-from fireassay.core.evidence import Claim, Evidence, Provenance, Table
+from fireassay.core import Answer, Chart, Claim, Estimate, Evidence, Provenance, Table
 from fireassay.core.lazy import pd
-from fireassay.core.result import Answer
 from fireassay.core.words import percent
 from fireassay.statistics import poisson_interval, share
 from fireassay.survival.attacker_checks import GradientCheck
@@ -105,8 +102,6 @@ class Observations(Answer):
                 "failure_rate_high": float(rate_high) / spent,
                 "failures": failures,
                 "n": n,
-            }
-            rows[str(name)] |= {
                 "norm": ", ".join(sorted(set(part["norm"]))),
                 "eps": float(part["eps"].max()),
                 "budget": self.budget,
@@ -119,16 +114,15 @@ class Observations(Answer):
     def standing(self) -> Estimate:
         """Share of attacked samples that no attack broke within the budget."""
         broken = self.table.groupby("sample")["success"].any()
-        return share(
-            int((~broken).sum()), len(broken), self.confidence, rests_on=(STRONGEST_ATTACKS.id,)
-        )
+        return self._against_attacks(int((~broken).sum()), len(broken))
 
     def success_rate(self) -> Estimate:
         """Share of attacked samples that an attack flipped within the budget."""
         broken = self.table.groupby("sample")["success"].any()
-        return share(
-            int(broken.sum()), len(broken), self.confidence, rests_on=(STRONGEST_ATTACKS.id,)
-        )
+        return self._against_attacks(int(broken.sum()), len(broken))
+
+    def _against_attacks(self, count: int, n: int) -> Estimate:
+        return share(count, n, self.confidence, rests_on=(STRONGEST_ATTACKS.id,))
 
     def _tried(self) -> tuple[str, ...]:
         """Within which changes and budget it was attacked, and what was left out."""
@@ -147,12 +141,9 @@ class Observations(Answer):
         curves, means, accuracy = self.curves(), self.mean_times(), self.accuracy()
         standing, price = self.standing(), gradient_price(self.gradient_cost)
         flipped, stood = self.success_rate(), round(standing.value * standing.n)
-        sampled = self.benign_accuracy.n
         estimates = {
             "standing_share": standing,
-            "robust_accuracy": share(
-                stood, sampled, self.confidence, rests_on=(STRONGEST_ATTACKS.id,)
-            ),
+            "robust_accuracy": self._against_attacks(stood, self.benign_accuracy.n),
             "attack_success_rate": flipped,
             "benign_accuracy": self.benign_accuracy,
             "benign_rejection_rate": self.benign_rejection_rate,
@@ -172,27 +163,22 @@ class Observations(Answer):
         }
         if self.moved is not None:
             heads = ("column", "rule", "inputs that differ in it")
-            caption_moved = "What the inputs that fooled the model changed"
-            tables["moved_columns"] = Table(heads, self.moved, caption_moved)
+            changed = "What the inputs that fooled the model changed"
+            tables["moved_columns"] = Table(heads, self.moved, changed)
         if self.not_tried:
-            tables["not_tried"] = Table(
-                ("attack", "why"),
-                tuple(map(_reason, self.not_tried)),
-                "Attacks that were not tried",
-            )
+            reasons = tuple(map(_reason, self.not_tried))
+            tables["not_tried"] = Table(("attack", "why"), reasons, "Attacks that were not tried")
         missed = f"; not tried: {', '.join(self.not_tried)}" if self.not_tried else ""
         sizes = _sizes_in_words(self.table, self.eps_words)
         hardest = f"hardest: {fastest}, " if len(medians) > 1 else ""
+        fallen = _half_fallen(curves.medians.loc[[fastest]].iloc[0], curves.confidence)
+        half = True if standing.low > 0.5 else False if standing.high < 0.5 else None
         return Evidence(
             question="survival",
             headline=f"{standing.percent()} of right answers withstand {self.budget} queries "
-            f"within {sizes}; {hardest}"
-            f"{_half_fallen(curves.medians.loc[[fastest]].iloc[0], curves.confidence)}{missed}",
+            f"within {sizes}; {hardest}{fallen}{missed}",
             claims=(
-                Claim(
-                    f"At least half of the right answers withstand {self.budget} queries.",
-                    True if standing.low > 0.5 else False if standing.high < 0.5 else None,
-                ),
+                Claim(f"At least half of the right answers withstand {self.budget} queries.", half),
             ),
             estimates=estimates,
             assumptions=(STRONGEST_ATTACKS, price, *([] if masked is None else [masked])),

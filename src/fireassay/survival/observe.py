@@ -14,11 +14,9 @@ from fireassay.attacks.registry import Attack, PreparedAttack
 from fireassay.attacks.result import FOUND
 from fireassay.attacks.spaced import SpacedClassifier
 from fireassay.classifiers import as_classifier
+from fireassay.core import NotEnoughEvidenceError, ParameterError, generator, sha256
 from fireassay.core.arrays import IntArray
-from fireassay.core.errors import NotEnoughEvidenceError, ParameterError
-from fireassay.core.hashing import sha256
 from fireassay.core.lazy import pd
-from fireassay.core.seeds import generator
 from fireassay.core.threads import one_thread
 from fireassay.core.validation import check_class_indices, check_features, check_integer, check_real
 from fireassay.engine import Executor
@@ -137,36 +135,20 @@ def observe(
             got=f"0 of {len(features)}",
             do="Survival of a model that is wrong everywhere is zero: there is nothing to watch.",
         )
-    listed = _prepared(
-        suite(target) if attacks is None or attacks == "auto" else attacks,
-        eps_scale,
-        budget,
-        gradient_cost,
-    )
+    chosen = suite(target) if attacks is None or attacks == "auto" else attacks
+    listed = _prepared(chosen, eps_scale, budget, gradient_cost)
     parts, fooling, missed = [], [features[:0]], dict[str, None]()
     untouched, checked = [features[:0]], None
     if right.any():
-        attacked = adaptive(target, draws)
-        results = in_blocks(
-            {label: attack for label, _, attack in listed},
-            attacked,
-            features[right],
-            labels[right],
-            mask=mask,
-            seed=seed,
-            executor=executor or Executor(workers=workers, cluster=cluster),
-        )
+        attacked, rows = adaptive(target, draws), (features[right], labels[right])
+        prepared = {label: attack for label, _, attack in listed}
+        place = executor or Executor(workers=workers, cluster=cluster)
+        results = in_blocks(prepared, attacked, *rows, mask=mask, seed=seed, executor=place)
         for label, eps, _ in listed:
             found = results[label]
             if label == "auto" and _moves_reals(attacked):
                 checked = check_gradients(
-                    attacked,
-                    features[right],
-                    labels[right],
-                    norm=found.norm,
-                    eps=eps,
-                    seed=seed,
-                    executor=executor,
+                    attacked, *rows, norm=found.norm, eps=eps, seed=seed, executor=executor
                 )
             part = _rows(found, drawn[right], label, eps, budget, gradient_cost)
             kept = np.ones(len(part), dtype=np.bool_)
@@ -176,9 +158,10 @@ def observe(
             missed |= dict.fromkeys(found.not_tried)
             fell = part["success"].to_numpy(dtype=np.bool_) & kept
             fooling.append(found.adversarial[fell])
-            untouched.append(features[right][fell])
+            untouched.append(rows[0][fell])
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=_COLUMNS)
-    space = getattr(target, "space", None)
+    space, fooled = getattr(target, "space", None), np.concatenate(fooling)
+    largest = max(eps for _, eps, _ in listed)
     table["model_id"] = model_id or target.sha256[:12]
     table["defence"] = shield.name
     table["defence_value"] = float(shield.value)
@@ -193,15 +176,10 @@ def observe(
         seed=seed,
         model_sha256=(target.model if isinstance(target, SpacedClassifier) else target).sha256,
         data_sha256=sha256(np.ascontiguousarray(features), labels),
-        adversarial=np.concatenate(fooling) if keep_adversarial else None,
+        adversarial=fooled if keep_adversarial else None,
         not_tried=tuple(missed),
         gradient_check=checked,
-        moved=_moved(
-            target,
-            np.concatenate(untouched),
-            np.concatenate(fooling),
-            max(eps for _, eps, _ in listed),
-        ),
+        moved=_moved(target, np.concatenate(untouched), fooled, largest),
         eps_words="" if space is None else space.eps_words,
     )
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fireassay.core.errors import ParameterError
+from fireassay.core import ParameterError, Result
 from fireassay.core.lazy import pd, stats
-from fireassay.core.result import Result
 from fireassay.core.validation import check_integer, check_real
 from fireassay.core.words import percent
 from fireassay.survival.error_distributions import ErrorDistribution

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers import as_classifier
-from fireassay.core.errors import DataError, ParameterError
+from fireassay.core import DataError, ParameterError, generator
 from fireassay.core.lazy import require
-from fireassay.core.seeds import generator
 from fireassay.core.threads import one_torch_thread
 from fireassay.core.validation import (
     check_features,

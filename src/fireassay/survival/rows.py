@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fireassay.core import Assumption, DataError, Result
 from fireassay.core.arrays import IntArray, is_frame
-from fireassay.core.errors import DataError
-from fireassay.core.evidence import Assumption
 from fireassay.core.lazy import pd
-from fireassay.core.result import Result
 from fireassay.core.words import percent
 from fireassay.statistics import share
 
@@ -36,11 +34,7 @@ def group_codes(frame: pd.DataFrame, groups: str | None) -> IntArray | None:
     """Codes 0…G−1 of a column of groups, None without one."""
     if groups is None:
         return None
-    if groups not in frame.columns:
-        raise DataError(
-            f"The column of groups '{groups}' must be in the observations.",
-            got=", ".join(map(str, frame.columns)),
-        )
+    _need_column(frame, groups, "column of groups")
     codes, levels = pd.factorize(frame[groups], sort=True)
     if (codes < 0).any():
         raise DataError(
@@ -57,6 +51,14 @@ def group_codes(frame: pd.DataFrame, groups: str | None) -> IntArray | None:
     return codes.astype(np.int64)
 
 
+def _need_column(frame: pd.DataFrame, name: str, what: str) -> None:
+    if name not in frame.columns:
+        raise DataError(
+            f"The {what} '{name}' must be in the observations.",
+            got=", ".join(map(str, frame.columns)),
+        )
+
+
 def arms(
     frame: pd.DataFrame, by: str | Sequence[str] | None
 ) -> list[tuple[str, NDArray[np.int64]]]:
@@ -64,12 +66,8 @@ def arms(
     if by is None:
         return [("all", np.arange(len(frame)))]
     names = [by] if isinstance(by, str) else list(by)
-    missing = [name for name in names if name not in frame.columns]
-    if missing:
-        raise DataError(
-            f"The column '{missing[0]}' must be in the observations.",
-            got=", ".join(map(str, frame.columns)),
-        )
+    for name in names:
+        _need_column(frame, name, "column")
     found = frame.groupby(names, sort=True, observed=True, dropna=False).indices
     return [
         (", ".join(map(str, key)) if isinstance(key, tuple) else str(key), np.asarray(index))
@@ -87,8 +85,6 @@ def recoded(codes: IntArray | None, index: NDArray[np.int64]) -> IntArray | None
 
 BUDGET = 300  # forward-equivalent queries per sample and attack
 GRADIENT_COST = 2.0  # a backward pass does about twice the work of a forward one
-
-
 _HIDDEN_SHARE = 0.05
 
 STRONGEST_ATTACKS = Assumption(

@@ -217,12 +217,6 @@ class TurnbullSupport:
         return np.asarray(moved / moved.sum())
 
 
-def turnbull(times: Times) -> tuple[AnyArray, AnyArray]:
-    """Times and survival just after them, by self-consistency on the innermost intervals."""
-    support = TurnbullSupport.of(times)
-    return support.curve(support.mass(np.ones(len(times)), tolerance=1e-8, max_iterations=20_000))
-
-
 def _innermost(patterns: AnyArray) -> tuple[IntArray, IntArray, AnyArray]:
     """For each pattern the range of innermost intervals inside it, and their right ends."""
     lower, upper = patterns[:, 0], patterns[:, 1]

@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fireassay.core.errors import ParameterError
-from fireassay.core.estimate import Estimate
-from fireassay.core.evidence import Assumption, Claim, Evidence, Provenance, Table
+from fireassay.core import Assumption, Claim, Estimate, Evidence, ParameterError, Provenance, Table
 from fireassay.core.lazy import pd, stats
 from fireassay.core.result import Answer
 from fireassay.core.validation import check_real
@@ -22,6 +20,8 @@ from fireassay.survival.fitted import AftFit
 from fireassay.survival.measures import MEASURES
 from fireassay.survival.rows import group_codes
 from fireassay.survival.times import Times, read_times
+
+_NOT_IN_IT = "Both sides pay per sample; data, labels and failed experiments are not in it."
 
 
 @dataclass(frozen=True)
@@ -119,16 +119,13 @@ class Trash(Answer):
 
     def evidence(self) -> Evidence:
         """The ratio, the mean time it rests on, and the verdict."""
-        text = "Breaking a sample costs more than training on it did."
+        text, holds = "Whether breaking costs less than training is not decided.", None
         if self.high < 1 or self.low > 1:
-            claim = Claim(text, self.high < 1)
+            text, holds = "Breaking a sample costs more than training on it did.", self.high < 1
         elif self.standing > 0:
-            claim = Claim(
-                "Not decided: with samples that stand, the ratio can only be shown to be below 1.",
-                None,
+            text = (
+                "Not decided: with samples that stand, the ratio can only be shown to be below 1."
             )
-        else:
-            claim = Claim("Whether breaking costs less than training is not decided.", None)
         estimates = {
             "trash": self.estimate,
             "mean_time": self.mean_time,
@@ -139,7 +136,7 @@ class Trash(Answer):
         return Evidence(
             question="survival",
             headline=self._headline(),
-            claims=(claim,),
+            claims=(Claim(text, holds),),
             estimates=estimates,
             assumptions=(
                 Assumption(
@@ -152,9 +149,7 @@ class Trash(Answer):
             ),
             measures=MEASURES,
             tables={"cost": Table.from_frame(self.table, "Cost of training against attack")},
-            limits=(
-                "Both sides pay per sample; data, labels and failed experiments are not in it.",
-            ),
+            limits=(_NOT_IN_IT,),
             provenance=Provenance(seed=0),
         )
 
@@ -166,11 +161,9 @@ class Trash(Answer):
             )
             if self.never_falls is None:
                 return said
-            return (
-                f"{said}, {percent(self.never_falls.value, 1)} may never fall (ratio of the "
-                f"others: "
-                f"{self.value_among_falling:.3g})"
-            )
+            never = percent(self.never_falls.value, 1)
+            others = f"{self.value_among_falling:.3g}"
+            return f"{said}, {never} may never fall (ratio of the others: {others})"
         return (
             f"Training a sample costs {self.value:.3g} times what breaking one costs "
             f"[{self.low:.3g}, {self.high:.3g}]; P(> 1) = {self.probability_above_one:.3f}"
@@ -249,9 +242,10 @@ def trash(
         }
     table = pd.DataFrame.from_dict(units, orient="index")
     table.index.name = "unit"
-    seconds = units["seconds"]
-    value = seconds["ratio"]
-    above, cure = None, None
+    value = units["seconds"]["ratio"]
+    above, cure, fitted_share = None, None, 0.0
+    if not math.isinf(limit):
+        fitted_share = float(np.mean(fit.survival(chosen, [limit])))
     if standing == 0:
         above = _above_one(value, error, freedom)
     elif times.n_events >= FEWEST_FAILURES:
@@ -259,14 +253,12 @@ def trash(
         cure = fit_cure_model(times, level, groups=own)
     return Trash(
         value=value,
-        low=seconds["low"],
-        high=seconds["high"],
+        low=units["seconds"]["low"],
+        high=units["seconds"]["high"],
         confidence=level,
         probability_above_one=above,
         standing=standing,
-        survival_at_horizon=0.0
-        if math.isinf(limit)
-        else float(np.mean(fit.survival(chosen, [limit]))),
+        survival_at_horizon=fitted_share,
         never_falls=None if cure is None else cure.never_falls,
         value_among_falling=math.nan if cure is None else value * mean.value / cure.mean_time,
         horizon=float(limit),
