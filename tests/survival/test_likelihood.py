@@ -7,13 +7,14 @@ from scipy import stats
 
 from fireassay.survival.aft import mean_time
 from fireassay.survival.design_matrix import design_matrix
-from fireassay.survival.error_distributions import (
+from fireassay.survival.families import (
+    FAMILIES,
+    AftFamily,
     ExtremeValue,
     LogGamma,
     Logistic,
     Normal,
 )
-from fireassay.survival.families import FAMILIES, AftFamily
 from fireassay.survival.fit import fit
 from fireassay.survival.likelihood import LogTimes, totals_at, value_at
 from fireassay.survival.times import read_times

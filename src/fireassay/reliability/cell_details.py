@@ -41,17 +41,15 @@ class ByCells(Details):
         """On the paper's six assumptions."""
         return _ASSUMED
 
-    def headline(self, result: ReliabilityResult) -> str:
+    def headline(self, result: ReliabilityResult) -> str:  # noqa: ARG002
         """The published numbers, and that they do not hold."""
-        del result
         return (
             f"E[pmi] = {self.pmi:.3g}, published bound {self.pmi_upper:.3g}: not a bound that "
             f"holds (the data has probability {self.contradiction_p:.1g} under it)."
         )
 
-    def claims(self, result: ReliabilityResult) -> tuple[Claim, ...]:
+    def claims(self, result: ReliabilityResult) -> tuple[Claim, ...]:  # noqa: ARG002
         """Whether the labels agree."""
-        del result
         holds = bool(self.contradiction_p >= _UNLIKELY)
         return (Claim("The published bound agrees with the labels.", holds),)
 

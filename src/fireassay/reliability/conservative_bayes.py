@@ -81,9 +81,8 @@ class ConservativeBound(Details):
         """The bound from the prior; the lower one needs none."""
         return {**super().estimates(result), "pmi_lower": exact_estimates(result)["pmi_lower"]}
 
-    def charts(self, result: ReliabilityResult) -> dict[str, Chart]:
+    def charts(self, result: ReliabilityResult) -> dict[str, Chart]:  # noqa: ARG002
         """The bound against the assumed floor, one line per theta."""
-        del result
         lines = {
             f"P(pmi ≤ ε) = {theta:g}": (rows["floor"], rows["pmi_upper"])
             for theta, rows in self.sensitivity[self.sensitivity["floor"] > 0].groupby("theta")
@@ -210,11 +209,11 @@ def conservative_upper(
 
 
 def sensitivity(
-    failures: int, n: int, prior: ConservativePrior, confidence: float = 0.975, floors: int = 9
+    failures: int, n: int, prior: ConservativePrior, confidence: float = 0.975
 ) -> pd.DataFrame:
     """The bound against the assumed floor and against theta: how much the prior decides."""
     rows = []
-    for floor in prior.epsilon * np.logspace(-4, 0, floors):
+    for floor in prior.epsilon * np.logspace(-4, 0, 9):
         for theta in (0.1, 0.5, 0.9, 0.99):
             assumed = ConservativePrior(prior.epsilon, theta, float(floor))
             rows.append((float(floor), theta, conservative_upper(failures, n, assumed, confidence)))

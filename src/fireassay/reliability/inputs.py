@@ -64,10 +64,10 @@ class DiskRows:
 
 @dataclass(frozen=True)
 class BinnedRows:
-    """What a kernel density needs of rows on disk."""
+    """What a kernel density needs of rows; without ``weights`` each counts alike."""
 
     points: FloatArray
-    weights: FloatArray
+    weights: FloatArray | None
     sample: FloatArray
     low: FloatArray
     high: FloatArray

@@ -15,7 +15,7 @@ from fireassay.core.arrays import FloatArray
 from fireassay.core.lazy import pd, special
 from fireassay.core.validation import check_features, check_integer, check_labels, check_real
 from fireassay.reliability.cells import Grid, box
-from fireassay.reliability.inputs import DiskRows, binned_rows, rows_on_disk
+from fireassay.reliability.inputs import BinnedRows, DiskRows, binned_rows, rows_on_disk
 from fireassay.statistics.kde import BinnedKde, kde_density, leave_one_out_bandwidth
 
 
@@ -72,32 +72,25 @@ class KdeProfile:
                 each class really comes in operation: the rows are weighted accordingly.
         """
         disk = rows_on_disk(X)
-        if disk is not None:
-            return self._fit_disk(disk, class_priors, seed)
-        rows = check_features(np.asarray(X), name="X_operational").astype(np.float64)
-        _check_table(rows.shape[1:])
-        self.points_ = self.sample_ = rows
-        self.n_ = len(rows)
-        self.limits_ = self._checked_bounds(rows.min(axis=0), rows.max(axis=0))
-        self.weights_ = None if class_priors is None else _prior_weights(y, class_priors, self.n_)
-        self.shares_ = (
-            float(1 / self.n_) if self.weights_ is None else float((self.weights_**2).sum())
-        )
-        self.bandwidth_ = self._chosen_bandwidth(rows, seed)
-        return self
-
-    def _fit_disk(self, rows: DiskRows, priors: dict[Any, float] | None, seed: int) -> Self:
-        _check_table(rows.shape)
-        if priors is not None:
-            raise ParameterError(
-                "class_priors are for rows in memory.", got="rows on disk", do="Pass an array."
-            )
-        binned = binned_rows(rows, seed)
-        self.points_, self.weights_, self.sample_ = binned.points, binned.weights, binned.sample
-        self.n_ = len(rows) if rows.shape[0] <= 3 else len(binned.sample)
-        self.shares_ = 1 / self.n_
-        self.limits_ = self._checked_bounds(binned.low, binned.high)
-        self.bandwidth_ = self._chosen_bandwidth(binned.sample, seed)
+        if disk is None:
+            rows = check_features(np.asarray(X), name="X_operational").astype(np.float64)
+            _check_table(rows.shape[1:])
+            self.n_ = len(rows)
+            weights = None if class_priors is None else _prior_weights(y, class_priors, self.n_)
+            self.shares_ = 1 / self.n_ if weights is None else float((weights**2).sum())
+            found = BinnedRows(rows, weights, rows, rows.min(axis=0), rows.max(axis=0))
+        else:
+            _check_table(disk.shape)
+            if class_priors is not None:
+                raise ParameterError(
+                    "class_priors are for rows in memory.", got="rows on disk", do="Pass an array."
+                )
+            found = binned_rows(disk, seed)
+            self.n_ = len(disk) if disk.shape[0] <= 3 else len(found.sample)
+            self.shares_ = 1 / self.n_
+        self.points_, self.weights_, self.sample_ = found.points, found.weights, found.sample
+        self.limits_ = self._checked_bounds(found.low, found.high)
+        self.bandwidth_ = self._chosen_bandwidth(found.sample, seed)
         return self
 
     def density(self, X: ArrayLike) -> FloatArray:

@@ -71,9 +71,8 @@ class Details:
         """Errors and labels, in words."""
         return f"{result.n_errors} errors in {result.n_labels} labels"
 
-    def claims(self, result: ReliabilityResult) -> tuple[Claim, ...]:
+    def claims(self, result: ReliabilityResult) -> tuple[Claim, ...]:  # noqa: ARG002
         """What else a reader may take away."""
-        del result
         return ()
 
     def estimates(self, result: ReliabilityResult) -> dict[str, Estimate]:
@@ -89,9 +88,8 @@ class Details:
         """Tables for the report."""
         return {}
 
-    def charts(self, result: ReliabilityResult) -> dict[str, Chart]:
+    def charts(self, result: ReliabilityResult) -> dict[str, Chart]:  # noqa: ARG002
         """Charts of the method."""
-        del result
         return {}
 
 

@@ -10,8 +10,7 @@ from fireassay.core.arrays import AnyArray, IntArray
 from fireassay.core.errors import DataError
 from fireassay.core.threads import one_blas_thread
 from fireassay.survival.design_matrix import DesignMatrix, every
-from fireassay.survival.error_distributions import ErrorDistribution
-from fireassay.survival.families import AftFamily, aft_family
+from fireassay.survival.families import AftFamily, ErrorDistribution, aft_family
 from fireassay.survival.likelihood import (
     Blocks,
     LogTimes,
@@ -34,14 +33,14 @@ class Maximum:
     iterations: int
 
 
+_TOLERANCE, _MOST_STEPS, _LARGEST_STEP = 1e-9, 100, 5.0
+
+
 def maximise(
     derivatives: Callable[[AnyArray], Totals],
     value: Callable[[AnyArray], float],
     start: AnyArray,
     *,
-    tolerance: float = 1e-9,
-    max_iterations: int = 100,
-    largest_step: float = 5.0,
     last_step: float = 0.0,
 ) -> Maximum:
     """Maximise by damped Newton steps from ``start`` until a full step would gain nothing."""
@@ -49,13 +48,13 @@ def maximise(
     # order of its square, that of the Hessian (the last one computed) of its length.
     theta = start.astype(np.float64)
     here, length = derivatives(theta), 0.0
-    for iteration in range(1, max_iterations + 1):
+    for iteration in range(1, _MOST_STEPS + 1):
         step = _ascent_step(here.gradient, here.hessian)
         longest = float(np.abs(step).max(initial=0.0))
-        if longest > largest_step:
-            step *= largest_step / longest
+        if longest > _LARGEST_STEP:
+            step *= _LARGEST_STEP / longest
         gain = 0.5 * float(here.gradient @ step)
-        if gain <= tolerance * (1e-3 + 1e-6 * abs(here.value)):
+        if gain <= _TOLERANCE * (1e-3 + 1e-6 * abs(here.value)):
             return Maximum(theta, here.value, here.hessian, True, iteration - 1)
         if longest <= last_step and length == 1.0:
             return Maximum(theta + step, here.value + gain, here.hessian, True, iteration)
@@ -69,7 +68,7 @@ def maximise(
                 return Maximum(theta, here.value, here.hessian, arrived, iteration)
             there = derivatives(theta + length * step)
         theta, here = theta + length * step, there
-    return Maximum(theta, here.value, here.hessian, False, max_iterations)
+    return Maximum(theta, here.value, here.hessian, False, _MOST_STEPS)
 
 
 def _rising_length(

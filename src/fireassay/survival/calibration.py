@@ -14,6 +14,7 @@ from fireassay.survival.curves import estimate_curve
 from fireassay.survival.times import Times
 
 _KNOT_QUANTILES = (0.1, 0.5, 0.9)
+_BINS = 10
 
 
 @dataclass(frozen=True)
@@ -68,15 +69,13 @@ class FailureCalibration(Result):
         return {"calibration": calibration_chart(self)}
 
 
-def calibrate(
-    times: Times, predicted: AnyArray, time: float, *, n_bins: int = 10
-) -> FailureCalibration:
+def calibrate(times: Times, predicted: AnyArray, time: float) -> FailureCalibration:
     """Compare predicted failure probabilities at ``time`` with what was observed."""
     # Observed, smoothed: a Cox model on a restricted cubic spline of log(−log(1 − predicted));
     # constant predictions are compared with the plain curve.
     observed = _smoothed(times, predicted, time)
     error = np.abs(predicted - observed)
-    bins = _bins(times, predicted, time, n_bins)
+    bins = _bins(times, predicted, time)
     weights = bins["n"] / bins["n"].sum()
     return FailureCalibration(
         float(time),
@@ -129,10 +128,10 @@ def restricted_cubic_spline(values: AnyArray) -> AnyArray:
     return np.column_stack([values, bend / scale])
 
 
-def _bins(times: Times, predicted: AnyArray, time: float, n_bins: int) -> pd.DataFrame:
+def _bins(times: Times, predicted: AnyArray, time: float) -> pd.DataFrame:
     order = np.argsort(predicted, kind="stable")
     rows = []
-    for part in np.array_split(order, min(n_bins, len(order))):
+    for part in np.array_split(order, min(_BINS, len(order))):
         observed = 1.0 - float(estimate_curve(times.rows(part)).at(time))
         rows.append((len(part), float(predicted[part].mean()), observed))
     names = pd.RangeIndex(1, len(rows) + 1, name="bin")

@@ -217,13 +217,13 @@ def read_config(source: str | Path | dict[str, Any]) -> CampaignConfig:
         content = source
     else:
         try:
-            content = tomllib.loads(read_small_text(source))
+            content = _beside(Path(source).parent, tomllib.loads(read_small_text(source)))
         except (OSError, ValueError, RecursionError) as failure:
             raise ConfigError(
                 f"A campaign must be a readable TOML file, also {source}.", got=f"{failure}"
             ) from failure
     try:
-        return CampaignConfig(**_beside(source, content))
+        return CampaignConfig(**content)
     except ValidationError as failure:
         first = failure.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "campaign"
@@ -232,11 +232,8 @@ def read_config(source: str | Path | dict[str, Any]) -> CampaignConfig:
         ) from failure
 
 
-def _beside(source: str | Path | dict[str, Any], content: dict[str, Any]) -> dict[str, Any]:
+def _beside(folder: Path, content: dict[str, Any]) -> dict[str, Any]:
     """Paths in a campaign's file are relative to the file."""
-    if isinstance(source, dict):
-        return content
-    folder = Path(source).parent
 
     def found(path: Any) -> Any:
         beside = folder / path if isinstance(path, str) and path else None

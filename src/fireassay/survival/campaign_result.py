@@ -57,12 +57,8 @@ class CampaignResult(Answer):
     def groups_for(self, by: str | Sequence[str] = ()) -> str:
         """What belongs together: models; samples, where a group has one model alone."""
         groups = [by] if isinstance(by, str) else list(by)
-        counted = (
-            self.table.groupby(groups)["model_id"].nunique()
-            if groups
-            else pd.Series([self.table["model_id"].nunique()])
-        )
-        return "model_id" if counted.min() > 1 else "sample_id"
+        models = self.table.groupby(groups)["model_id"] if groups else self.table["model_id"]
+        return "model_id" if np.min(models.nunique()) > 1 else "sample_id"
 
     def curves(self, by: str | Sequence[str] = "attack") -> KaplanMeier:
         """Survival curves with intervals between models."""
@@ -78,10 +74,9 @@ class CampaignResult(Answer):
         for name in self.varied():
             try:
                 found = log_rank(self.table, name, groups="model_id")
+                rows[name] = (found.statistic, found.p, found.method)
             except DataError as refusal:  # too few models for this axis: said, not hidden
-                rows[name] = {"statistic": np.nan, "p": np.nan, "method": str(refusal)}
-                continue
-            rows[name] = {"statistic": found.statistic, "p": found.p, "method": found.method}
+                rows[name] = (np.nan, np.nan, str(refusal))
         table = pd.DataFrame.from_dict(rows, orient="index", columns=["statistic", "p", "method"])
         table.index.name = "axis"
         return table

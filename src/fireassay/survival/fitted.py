@@ -19,8 +19,7 @@ from fireassay.core.lazy import pd, stats
 from fireassay.survival.aft import mean_time, solve_aft
 from fireassay.survival.calibration import FailureCalibration, calibrate
 from fireassay.survival.design_matrix import DesignMatrix, Encoding
-from fireassay.survival.error_distributions import ErrorDistribution
-from fireassay.survival.families import aft_family
+from fireassay.survival.families import ErrorDistribution, aft_family
 from fireassay.survival.fit_numbers import (
     Correction,
     GroupVariance,

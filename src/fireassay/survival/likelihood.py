@@ -12,8 +12,7 @@ import numpy as np
 
 from fireassay.core.arrays import AnyArray, IntArray
 from fireassay.survival.design_matrix import DesignMatrix, HeldDesignMatrix
-from fireassay.survival.error_distributions import ErrorDistribution
-from fireassay.survival.families import AftFamily
+from fireassay.survival.families import AftFamily, ErrorDistribution
 from fireassay.survival.times import Times
 
 Blocks = DesignMatrix | HeldDesignMatrix

@@ -28,8 +28,9 @@ class Observations(Answer):
 
     Attributes:
         table: Columns ``lower`` and ``upper`` bracket the time of failure in forward-equivalent
-            queries (upper infinite: it stood), next to sample, attack, made_by, norm, eps, success,
-            distance, queries, gradient_queries, model_id, defence and defence_value.
+            queries (upper infinite: it stood), next to sample (position in X), attack, made_by (of
+            attacks in turn, the one that broke it), norm, eps, success, distance, queries,
+            gradient_queries, model_id, defence and defence_value.
         benign_accuracy, benign_rejection_rate: On the samples before any attack; answers that a
             defence withholds are in the second.
         adversarial: The inputs that fooled the model, one for each row with ``success``, if they

@@ -93,11 +93,6 @@ def observe(
             are the same.
         seed, confidence: Of draws and attacks; of all intervals.
 
-    Returns:
-        Columns: sample (position in X), attack, made_by (of attacks in turn, the one that broke the
-        sample), norm, eps, lower, upper, success, distance, queries, gradient_queries, model_id,
-        defence, defence_value.
-
     Raises:
         NotEnoughEvidenceError: If the model gets no sample right.
         DataError: If X does not use the range in which the attack is allowed to move.

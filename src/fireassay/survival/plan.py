@@ -11,8 +11,7 @@ from fireassay.core import ParameterError, Result
 from fireassay.core.lazy import pd, stats
 from fireassay.core.validation import check_integer, check_real
 from fireassay.core.words import percent
-from fireassay.survival.error_distributions import ErrorDistribution
-from fireassay.survival.families import aft_family
+from fireassay.survival.families import ErrorDistribution, aft_family
 
 
 @dataclass(frozen=True)
@@ -112,7 +111,7 @@ def plan(
     information = [_information(law, at) / sigma**2 for at in (budget, other)]
     variance = 1 / information[0] + 1 / information[1]
     samples = math.ceil(z**2 * variance / effect**2)
-    shares = [share, float(_failure(law, other))]
+    shares = [share, float(np.exp(law.log_failure(np.array([other])))[0])]
     models = math.ceil(z**2 * (variance / per_model + 2 * spread**2) / effect**2)
     benign = float("nan")
     if benign_accuracies is not None:
@@ -128,10 +127,6 @@ def plan(
         per_model,
         share,
     )
-
-
-def _failure(law: ErrorDistribution, at: float) -> float:
-    return float(np.exp(law.log_failure(np.array([at])))[0])
 
 
 def _information(law: ErrorDistribution, end: float) -> float:

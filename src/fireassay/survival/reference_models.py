@@ -204,12 +204,12 @@ def _descend(
                 optimiser.step()
 
 
-def measure_query(model: Any, X: NDArray[Any], rows: int = 64, repeats: int = 5) -> float:
-    """CPU seconds of one forward query in a batch: the fastest of several repeats."""
+def measure_query(model: Any, X: NDArray[Any], rows: int = 64) -> float:
+    """CPU seconds of one forward query in a batch: the fastest of five repeats."""
     trained = isinstance(model, TrainedModel)
     classifier, batch = model.classifier(batch_size=rows) if trained else model, X[:rows]
     times = []
-    for _ in range(repeats):
+    for _ in range(5):
         start = time.process_time()
         classifier.predict_proba(batch)
         times.append(time.process_time() - start)
