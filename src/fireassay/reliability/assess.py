@@ -123,9 +123,7 @@ def assess(
         y,
         operational,
         confidence=confidence,
-        weights=weights,
         groups=groups,
-        copies=copies,
         seed=seed,
         workers=workers,
         cluster=cluster,
@@ -136,7 +134,7 @@ def assess(
             got="recorded answers",
             do=f"Use {' or '.join(_OF_LABELS)}.",
         )
-    result = chosen.run(problem)
+    result = chosen.run(replace(problem, weights=weights, copies=copies))
     return result if label_noise is None else _corrected(result, chosen, problem, label_noise)
 
 

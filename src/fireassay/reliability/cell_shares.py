@@ -203,7 +203,9 @@ class Sampled:
         agree = shares.max(axis=1) == 1
         chance = np.where(agree, _LOOKED_AT_ANYWAY, 1.0)
         close = np.flatnonzero(generator(seed, "looked at closely").random(len(cells)) < chance)
-        variance = np.full(grid.n_cells, _rule_of_succession(self.first))
+        # Posterior variance, under a flat prior, of a share of which n points of n agreed.
+        n = self.first
+        variance = np.full(grid.n_cells, (n + 1) / ((n + 2) ** 2 * (n + 3)))
         if len(close) and self.samples > 0:
             more = shares_of(close, self.samples, "close")
             weight = self.samples / (self.first + self.samples) / chance[close]
@@ -304,8 +306,3 @@ def _halved(low: FloatArray, high: FloatArray, axis: int) -> tuple[FloatArray, F
     left_high, right_low = high.copy(), low.copy()
     left_high[:, axis], right_low[:, axis] = middle, middle
     return np.concatenate([low, right_low]), np.concatenate([left_high, high])
-
-
-def _rule_of_succession(n: int) -> float:
-    """The variance of a share of which n points of n agreed (posterior under a flat prior)."""
-    return (n + 1) / ((n + 2) ** 2 * (n + 3))

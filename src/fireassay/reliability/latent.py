@@ -199,7 +199,10 @@ def by_latent_cells(
     order = np.argsort(-mass, kind="stable")
     enough = int(np.searchsorted(np.cumsum(mass[order]), top.mass)) + 1
     chosen = order[: min(top.top_k, enough, len(order))]
-    ball = _ball_radius(problem) if radius is None else check_real(radius, "radius", low=0)
+    if radius is None:
+        X, y = problem.labelled.X[:_ROWS_FOR_R], problem.y[:_ROWS_FOR_R]
+        radius = max(1e-6, r_separation(X, y).r)
+    ball = check_real(radius, "radius", low=0)
     # Drawn cells are evaluated once per draw, so that the draws are independent of each other.
     wanted = np.append(chosen, draws)
     labels = CellLabels(seen.kind[wanted], seen.label[wanted])
@@ -326,8 +329,3 @@ def latent_unastuteness(
     failing = (np.e if top.logarithm == "natural" else 10.0) ** found.log_p
     unastuteness[rows] = failing.reshape(len(rows), -1).mean(axis=1)
     return unastuteness, label
-
-
-def _ball_radius(problem: Problem) -> float:
-    X, y = problem.labelled.X[:_ROWS_FOR_R], problem.y[:_ROWS_FOR_R]
-    return max(1e-6, r_separation(X, y).r)

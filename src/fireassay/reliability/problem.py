@@ -163,9 +163,7 @@ def check_problem(
     operational: Any = None,
     *,
     confidence: float = 0.975,
-    weights: Any = None,
     groups: ArrayLike | None = None,
-    copies: ExactCopies | None = None,
     seed: int = 0,
     workers: int = 1,
     cluster: Any = None,
@@ -221,10 +219,8 @@ def check_problem(
         queries_before=before,
         shared_rows=shared,
         workers=Workers(classifier, workers, cluster),
-        weights=weights,
         groups=together,
         on_disk=on_disk,
-        copies=copies,
     )
 
 

@@ -109,7 +109,8 @@ class KdeProfile:
         if len(grid.shape) <= 3:
             mass = self.binned().cell_mass(grid.edges).ravel()
         else:
-            mass = self._folded_mass(grid)
+            first, second = self._marginals(grid)
+            mass = np.asarray((first * self._weights()) @ second.T, dtype=np.float64).ravel()
         if not mass.sum() > 0:
             raise NotEnoughEvidenceError(
                 "The operational profile must have mass inside the cells.",
@@ -171,11 +172,6 @@ class KdeProfile:
     def binned(self) -> BinnedKde:
         """The same density, binned for grids of one to three dimensions."""
         return BinnedKde(self.points_, self.bandwidth_, weights=self.weights_, reflect=self.limits_)
-
-    def _folded_mass(self, grid: Grid) -> FloatArray:
-        """Cell masses above three dimensions: one product of marginals per point."""
-        halves = self._marginals(grid)
-        return np.asarray((halves[0] * self._weights()) @ halves[1].T, dtype=np.float64).ravel()
 
     def _marginals(self, grid: Grid) -> tuple[FloatArray, FloatArray]:
         """Cells × points for the first and for the second half of the axes."""

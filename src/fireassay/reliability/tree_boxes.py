@@ -89,10 +89,10 @@ def exact_class_shares(predict: Any, trees: Trees, grid: Grid, n_classes: int) -
         return None
     middles = np.meshgrid(*((c[1:] + c[:-1]) / 2 for c in cuts), indexing="ij")
     answers = np.asarray(predict(np.stack([m.ravel() for m in middles], axis=1))).reshape(pieces)
-    overlaps = [
-        _overlap(edges, c) / side
-        for edges, c, side in zip(grid.edges, cuts, grid.side, strict=True)
-    ]
+    overlaps = []  # of cells with pieces, as shares of a cell's side
+    for edges, c, side in zip(grid.edges, cuts, grid.side, strict=True):
+        upper, lower = np.minimum(edges[1:, None], c[1:]), np.maximum(edges[:-1, None], c[:-1])
+        overlaps.append(np.clip(upper - lower, 0.0, None) / side)
     shares = np.empty((grid.n_cells, n_classes))
     for label in range(n_classes - 1):
         volume: Any = (answers == label).astype(np.float64)
@@ -103,13 +103,6 @@ def exact_class_shares(predict: Any, trees: Trees, grid: Grid, n_classes: int) -
     # Lengths are differences of floats: what is below rounding error is zero.
     shares[np.abs(shares) < 1e-9] = 0.0
     return np.clip(shares, 0.0, 1.0)
-
-
-def _overlap(edges: FloatArray, cuts: FloatArray) -> FloatArray:
-    upper = np.minimum(edges[1:, None], cuts[None, 1:])
-    lower = np.maximum(edges[:-1, None], cuts[None, :-1])
-    lengths: FloatArray = np.clip(upper - lower, 0.0, None)
-    return lengths
 
 
 _Part = tuple[IntArray, FloatArray, IntArray, IntArray, FloatArray]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _MOST_GROUPS = 12
 _NAMES = {"auto": "all attacks"}
-_SQUARE = 280
+_SQUARE: dict[str, Any] = {"diagonal": True, "width": 280, "height": 280}
 _UNIT = {"scale": {"domain": [0, 1]}}
 
 
@@ -61,19 +61,14 @@ def effects_chart(coefficients: pd.DataFrame) -> Chart:
     longer = "longer" if coefficients["time_ratio"].notna().any() else "shorter"
     shorter = "shorter" if longer == "longer" else "longer"
     title = f"← {shorter} survival · effect · {longer} survival →"
-    panels = [
-        intervals(
-            [
-                IntervalRow(str(name), float(row["coef"]), float(row["low"]), float(row["high"]))
-                for name, row in part.iterrows()
-            ],
-            title,
-            unit="number",
-            guide=0.0,
-        )
-        for part in (shown[levels], shown[~levels])
-        if len(part)
-    ]
+    panels = []
+    for part in (shown[levels], shown[~levels]):
+        rows = [
+            IntervalRow(str(name), float(row["coef"]), float(row["low"]), float(row["high"]))
+            for name, row in part.iterrows()
+        ]
+        if rows:
+            panels.append(intervals(rows, title, unit="number", guide=0.0))
     spec: Spec = panels[0] if len(panels) == 1 else {"vconcat": panels}
     return Chart(spec, "Effects on log time with intervals.", "A dot with a line for each effect.")
 
@@ -96,17 +91,16 @@ def quantiles_chart(fit: SurvivalFit, most: int = 400) -> Chart:
     fitted = np.maximum(fitted, 1e-12)
     upper = np.where(times.failed, fitted, np.inf)
     curve = estimate_curve(Times(fitted, upper))
+    spec = curves(
+        {fit.family: (1.0 - curve.survival, curve.times)},
+        {"axis": axis("observed quantile"), **_UNIT},
+        {"axis": axis(f"{fit.family} quantile"), **_UNIT},
+        steps=True,
+        most=most,
+        **_SQUARE,
+    )
     return Chart(
-        curves(
-            {fit.family: (1.0 - curve.survival, curve.times)},
-            {"axis": axis("observed quantile"), **_UNIT},
-            {"axis": axis(f"{fit.family} quantile"), **_UNIT},
-            steps=True,
-            diagonal=True,
-            most=most,
-            width=_SQUARE,
-            height=_SQUARE,
-        ),
+        spec,
         "Observed against fitted quantiles: on the dashed line the family describes the times.",
         "A line along a dashed diagonal.",
     )
@@ -119,9 +113,7 @@ def calibration_chart(calibration: FailureCalibration) -> Chart:
         {"smoothed": (calibration.predicted[order], calibration.observed[order])},
         {"axis": axis(f"predicted: failed by {calibration.time:g}", "share"), **_UNIT},
         {"axis": axis("observed", "share"), **_UNIT},
-        diagonal=True,
-        width=_SQUARE,
-        height=_SQUARE,
+        **_SQUARE,
     )
     bins = calibration.bins[["predicted", "observed"]].round(5).dropna()
     places = (("x", "predicted"), ("y", "observed"))
@@ -176,16 +168,10 @@ def cost_chart(table: pd.DataFrame, benign: pd.DataFrame | None = None) -> Chart
     panels = [("trash", table, "cost of training / cost of attack")]
     if benign is not None:
         panels.insert(0, ("ratio", benign, "cost of training / cost of a benign failure"))
-    drawn = [
-        grouped(
-            _rows(frame, value, "low", "high", "defence", "model"),
-            title,
-            unit="number",
-            log=True,
-            guide=1.0,
-        )
-        for value, frame, title in panels
-    ]
+    drawn = []
+    for value, frame, title in panels:
+        rows = _rows(frame, value, "low", "high", "defence", "model")
+        drawn.append(grouped(rows, title, unit="number", log=True, guide=1.0))
     return Chart(
         {"hconcat": drawn},
         "Cost of training over cost of a failure: without attacker (left), attacked (right); "

@@ -188,28 +188,20 @@ def _cumulative(sets: _RiskSets, increments: AnyArray) -> AnyArray:
     return np.asarray(steps[sets.rank_of_row])
 
 
-def _tie_means(sets: _RiskSets, means: AnyArray) -> AnyArray:
-    """Mean covariates averaged over the failures of the same time."""
-    sums = np.add.reduceat(means, sets.tie_starts, axis=0)
-    counts = np.bincount(sets.tie_of_event)
-    return np.asarray((sums / counts[:, None])[sets.tie_of_event])
-
-
 def _score_residuals(
     sets: _RiskSets, matrix: AnyArray, risk: AnyArray, increments: AnyArray, means: AnyArray
 ) -> AnyArray:
     tie, fraction = sets.tie_of_event, sets.fraction
     products = means * increments[:, None]
-    steps = np.concatenate(
-        [
-            np.zeros((1, matrix.shape[1])),
-            np.cumsum(np.add.reduceat(products, sets.tie_starts, axis=0), axis=0),
-        ]
-    )
+    sums = np.cumsum(np.add.reduceat(products, sets.tie_starts, axis=0), axis=0)
+    steps = np.concatenate([np.zeros((1, matrix.shape[1])), sums])
     hazard = _cumulative(sets, increments)
     residuals = -risk[:, None] * (matrix * hazard[:, None] - steps[sets.rank_of_row])
     rows = sets.event_rows
-    residuals[rows] += matrix[rows] - _tie_means(sets, means)
+    # Mean covariates averaged over the failures of the same time.
+    counts = np.bincount(tie)
+    tied_means = (np.add.reduceat(means, sets.tie_starts, axis=0) / counts[:, None])[tie]
+    residuals[rows] += matrix[rows] - tied_means
     thinned = np.add.reduceat(fraction * increments, sets.tie_starts)[tie]
     thinned_means = np.add.reduceat(fraction[:, None] * products, sets.tie_starts, axis=0)[tie]
     residuals[rows] += risk[rows, None] * (matrix[rows] * thinned[:, None] - thinned_means)

@@ -133,7 +133,9 @@ def compare(
     check_real(test_share, "test_share", low=0.0, high=1.0)
     if not families:
         raise DataError("Give at least one family.", got="none")
-    names = _covariates(frame) if covariates is None else list(covariates)
+    if covariates is None:
+        free = [name for name in frame.columns if name not in _NOT_COVARIATES]
+        covariates = [str(name) for name in free if frame[name].nunique() > 1]
     kept_whole = groups if groups in frame.columns else None
     test = _test_rows(frame, kept_whole, test_share, seed)
     train_part, test_part = frame.iloc[~test], frame.iloc[test]
@@ -145,7 +147,7 @@ def compare(
     rows: dict[str, dict[str, Any]] = {}
     calibrations = {}
     for family in families:
-        rows[family], calibration = _scores(family, train_part, test_part, names, ridge, at)
+        rows[family], calibration = _scores(family, train_part, test_part, covariates, ridge, at)
         if calibration is not None:
             calibrations[family] = calibration
     if not calibrations:
@@ -170,7 +172,7 @@ def _scores(
     family: str,
     train: pd.DataFrame,
     test: pd.DataFrame,
-    covariates: list[str],
+    covariates: Sequence[str],
     ridge: float,
     at: float,
 ) -> tuple[dict[str, Any], FailureCalibration | None]:
@@ -195,11 +197,6 @@ def _scores(
         scores |= {name: getattr(own, name), f"test_{name}": getattr(other, name)}
     scores |= {"converged": fitted.converged, "note": "; ".join(str(w.message) for w in caught)}
     return scores, other
-
-
-def _covariates(frame: pd.DataFrame) -> list[str]:
-    candidates = [name for name in frame.columns if name not in _NOT_COVARIATES]
-    return [str(name) for name in candidates if frame[name].nunique() > 1]
 
 
 def _test_rows(

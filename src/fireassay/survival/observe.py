@@ -136,12 +136,13 @@ def observe(
     untouched, checked = [features[:0]], None
     if right.any():
         attacked, rows = adaptive(target, draws), (features[right], labels[right])
+        space = getattr(attacked, "space", None)
         prepared = {label: attack for label, _, attack in listed}
         place = executor or Executor(workers=workers, cluster=cluster)
         results = in_blocks(prepared, attacked, *rows, mask=mask, seed=seed, executor=place)
         for label, eps, _ in listed:
             found = results[label]
-            if label == "auto" and _moves_reals(attacked):
+            if label == "auto" and (space is None or space.reals.any()):
                 checked = check_gradients(
                     attacked, *rows, norm=found.norm, eps=eps, seed=seed, executor=executor
                 )
@@ -177,11 +178,6 @@ def observe(
         moved=_moved(target, np.concatenate(untouched), fooled, largest),
         eps_words="" if space is None else space.eps_words,
     )
-
-
-def _moves_reals(model: Any) -> bool:
-    space = getattr(model, "space", None)
-    return space is None or bool(space.reals.any())
 
 
 def _moved(

@@ -125,8 +125,8 @@ def _numbers(frame: pd.DataFrame, name: str) -> AnyArray:
 def _check(lower: AnyArray, upper: AnyArray) -> None:
     if len(lower) == 0:
         raise DataError("Observations must have at least one row.", got="0 rows")
-    if (lower < 0).any() or (upper < 0).any():
-        bad = (lower < 0) | (upper < 0)
+    bad = (lower < 0) | (upper < 0)
+    if bad.any():
         raise DataError(
             "Times must not be negative.",
             got=f"{int(bad.sum())} negative time(s), first in row {int(bad.argmax())}",

@@ -247,7 +247,9 @@ def trash(
     if not math.isinf(limit):
         fitted_share = float(np.mean(fit.survival(chosen, [limit])))
     if standing == 0:
-        above = _above_one(value, error, freedom)
+        above = float(value > 1)
+        if error > 0:
+            above = float(stats.t.cdf(math.log(value) / error, freedom))
     elif times.n_events >= FEWEST_FAILURES:
         own = None if fit.groups is None else pd.factorize(watched[fit.groups])[0]
         cure = fit_cure_model(times, level, groups=own)
@@ -277,13 +279,6 @@ def _shortest_area(
     several = fit.groups is not None and watched[fit.groups].nunique() > 1
     curve = estimate_curve(times, group_codes(watched, fit.groups) if several else None)
     return area_interval(curve, min(limit, times.latest), level)[1]
-
-
-def _above_one(ratio: float, error: float, freedom: float) -> float:
-    """Probability that the true ratio is above one."""
-    if error <= 0:
-        return float(ratio > 1)
-    return float(stats.t.cdf(math.log(ratio) / error, freedom))
 
 
 def _spread(error: float, freedom: float, confidence: float) -> float:
