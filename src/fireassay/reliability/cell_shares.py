@@ -11,12 +11,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from fireassay.core.arrays import FloatArray, IntArray
-from fireassay.core.lazy import is_installed
 from fireassay.core.seeds import generator
 from fireassay.reliability.cells import Grid
-from fireassay.reliability.network_bounds import NetworkBounds, network_of
 from fireassay.reliability.plan import Workers
-from fireassay.reliability.tree_boxes import Trees, exact_class_shares, trees_of
+from fireassay.reliability.provers import Prover, Trees, exact_class_shares, prover_of
 
 Predict = Callable[[FloatArray], IntArray]
 WithinCell = Callable[[FloatArray, FloatArray, np.random.Generator], FloatArray]
@@ -47,14 +45,6 @@ class CellEstimator(Protocol):
         ...
 
 
-class Prover(Protocol):
-    """Proves that a model is constant on boxes."""
-
-    def proven_class(self, low: FloatArray, high: FloatArray) -> IntArray:
-        """For each box, the class index the model gives on all of it, or -1 if not proven."""
-        ...
-
-
 def estimator_for(
     model: Any, samples: int = _POINTS, workers: Workers | None = None
 ) -> CellEstimator:
@@ -65,18 +55,6 @@ def estimator_for(
     if prover is not None:
         return Certified(prover, samples, workers)
     return Sampled(samples, workers=workers)
-
-
-def prover_of(model: Any) -> Prover | None:
-    """The prover for trees, forests, small networks and perceptrons; None: only sampling helps."""
-    estimator = getattr(model, "estimator", model)
-    trees = trees_of(estimator)
-    if trees is not None:
-        return trees
-    if not is_installed("torch"):
-        return None
-    network = network_of(getattr(model, "module", estimator))
-    return None if network is None else NetworkBounds(network)
 
 
 @dataclass(frozen=True)
@@ -245,8 +223,7 @@ def _scattered_shares(
         counts = [class_counts(row, **shared) for row in rows]
     else:
         counts = workers.run(class_counts, rows, shared, "cells")
-    shares: FloatArray = np.concatenate(counts) / repeats
-    return shares
+    return np.asarray(np.concatenate(counts) / repeats)
 
 
 def class_counts(

@@ -61,8 +61,7 @@ class Grid:
     @property
     def side(self) -> FloatArray:
         """The length of a cell along each axis."""
-        lengths: FloatArray = (self.high - self.low) / np.array(self.shape)
-        return lengths
+        return np.asarray((self.high - self.low) / np.array(self.shape))
 
     @property
     def edges(self) -> list[FloatArray]:

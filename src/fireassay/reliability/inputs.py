@@ -181,8 +181,7 @@ class Inputs:
     def doubt(self) -> FloatArray:
         """Log odds of the model's own uncertainty, kept finite."""
         uncertain = np.clip(1 - largest(self.probabilities), 1e-6, 1 - 1e-6)
-        logit: FloatArray = np.log(uncertain) - np.log1p(-uncertain)
-        return logit
+        return np.asarray(np.log(uncertain) - np.log1p(-uncertain))
 
     def __len__(self) -> int:
         return len(self.X)

@@ -37,8 +37,7 @@ def fit_risk(inputs: Inputs, y: IntArray) -> Risk:
 
     def risk(other: Inputs) -> FloatArray:
         columns = np.column_stack([other.doubt, neighbours.disagreement(other)])
-        value: FloatArray = special.expit(weights[0] + ((columns - centre) / scale) @ weights[1:])
-        return value
+        return np.asarray(special.expit(weights[0] + ((columns - centre) / scale) @ weights[1:]))
 
     return risk
 
@@ -95,8 +94,7 @@ class _Neighbours:
         found = self.index.kneighbors(inputs.X, return_distance=False)
         # A row is its own nearest neighbour; the first column is left out where it counts.
         found = found[:, 1:] if leave_out else found[:, : self.k]
-        share: FloatArray = (self.y[found] != inputs.predicted[:, None]).mean(axis=1)
-        return share
+        return np.asarray((self.y[found] != inputs.predicted[:, None]).mean(axis=1))
 
 
 def _logistic(features: FloatArray, wrong: FloatArray) -> FloatArray:

@@ -198,9 +198,7 @@ def totals_at(
         part.add_to(gradient, hessian)
         if groups is not None:
             part.add_by_group(groups[rows], *by_group)
-    if groups is None:
-        return Totals(value, gradient, hessian)
-    return Totals(value, gradient, hessian, *by_group)
+    return Totals(value, gradient, hessian, *(() if groups is None else by_group))
 
 
 @dataclass(frozen=True)

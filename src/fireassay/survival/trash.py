@@ -195,10 +195,8 @@ def trash(
 
     TRASH = t_train / E[T | 0 < ε ≤ ε*]; the interval is the delta method on log E[T] with the
     fit's (robust) covariance. Training time is taken as known. The mean up to a horizon is at most
-    E[T]: where samples stand, training over that mean is an upper bound on the ratio, and no lower
-    bound but 0 exists without a law for times that nobody watched. The upper end is then the larger
-    of the family's and the Kaplan-Meier curve's. That holds for
-    ``horizon=math.inf`` too, whose value extrapolates.
+    E[T]: where samples stand, the ratio is only bounded from above, by the larger of the family's
+    and the Kaplan-Meier curve's upper end, also for ``horizon=math.inf``.
 
     >>> from fireassay.survival import fit
     >>> rows = pd.DataFrame({"duration": [1.0, 2.0, 3.0, 6.0] * 10, "event": 1})

@@ -6,7 +6,7 @@ from fireassay import as_classifier
 from fireassay.data import unit_square
 from fireassay.reliability.cell_shares import Certified, estimator_for
 from fireassay.reliability.cells import Grid
-from fireassay.reliability.network_bounds import NetworkBounds, network_of
+from fireassay.reliability.provers import NetworkBounds, network_of
 
 pytestmark = [
     pytest.mark.extras,

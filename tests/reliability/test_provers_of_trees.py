@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from fireassay import as_classifier
 from fireassay.reliability.cell_shares import Certified, ExactTrees, Sampled, estimator_for
 from fireassay.reliability.cells import Grid
-from fireassay.reliability.tree_boxes import exact_class_shares, trees_of
+from fireassay.reliability.provers import exact_class_shares, trees_of
 
 ENSEMBLES = [
     DecisionTreeClassifier(random_state=0),
