@@ -4,7 +4,8 @@ from typing import Any
 
 from fireassay.core.chart import Chart
 from fireassay.core.drawing import Spec, axis, curves, grouped, points
-from fireassay.papers.pages.discovery import BEYOND, COMPARED, Models, confidences
+from fireassay.papers.pages.discovery import BEYOND
+from fireassay.papers.pages.discovery_claims import COMPARED, Models, confidences
 
 _CURVES = {
     "fig_3": ("spread", "mean spread"),

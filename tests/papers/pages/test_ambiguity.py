@@ -3,7 +3,7 @@
 import pytest
 
 from fireassay.papers.ambiguity_published import PUBLISHED
-from fireassay.papers.pages import ambiguity
+from fireassay.papers.pages import ambiguity, ambiguity_claims
 from fireassay.papers.pages.page import left
 
 
@@ -51,10 +51,14 @@ def test_the_average_is_over_the_networks_of_a_round(changed, told):
         found["parts"] += trainings(model=model)["parts"]
     section = ambiguity.section(changed(ambiguity_table1=found))
     assert told(section, "Table 1: mnist, mixed, average").finding == "agrees"
-    average = ambiguity.answers(found["parts"], "mnist", "mixed", "ambiguous", ambiguity.AVERAGE)
+    average = ambiguity_claims.answers(
+        found["parts"], "mnist", "mixed", "ambiguous", ambiguity_claims.AVERAGE
+    )
     assert average["top1"] == pytest.approx([(0.54 + 0.53 * 3) / 4 + 0.001 * i for i in range(5)])
     found["parts"] = [part for part in found["parts"] if (part["model"], part["run"]) != ("CNN", 4)]
-    whole = ambiguity.answers(found["parts"], "mnist", "mixed", "ambiguous", ambiguity.AVERAGE)
+    whole = ambiguity_claims.answers(
+        found["parts"], "mnist", "mixed", "ambiguous", ambiguity_claims.AVERAGE
+    )
     assert len(whole["top1"]) == 4  # the last round lacks a network
 
 
@@ -131,7 +135,7 @@ def test_more_ambiguous_than_the_baseline_is_judged_by_its_intervals(top1, held)
     for run in range(5):
         for made, numbers in (
             ("mnist", {"top1": top1, "top2": 0.99, "entropy": 1.2}),
-            (ambiguity.BASELINE, {"top1": 0.7, "top2": 0.9, "entropy": 0.9}),
+            (ambiguity_claims.BASELINE, {"top1": 0.7, "top2": 0.9, "entropy": 0.9}),
         ):
             shaken = {
                 name: value + 0.01 * ((run + len(made)) % 3) for name, value in numbers.items()
@@ -139,7 +143,7 @@ def test_more_ambiguous_than_the_baseline_is_judged_by_its_intervals(top1, held)
             parts.append(
                 {"made": made, "training": "mixed", "model": "MLP", "run": run, made: shaken}
             )
-    assert ambiguity.beats_baseline(parts, "").finding == held
+    assert ambiguity_claims.beats_baseline(parts, "").finding == held
 
 
 def test_the_label_file_of_the_baseline_can_differ(stored, changed, told):
@@ -175,6 +179,7 @@ def test_sentences_are_held_against_the_printed_table(stored, monkeypatch, told)
         assert told(ambiguity.section(stored), start).setting == "theirs, as printed"
     other = {key: dict(rows) for key, rows in PUBLISHED.items()}
     other["mnist", "mixed", "ambiguous"]["average"] = (0.8, 0.8, 0.8, 0.5)
-    monkeypatch.setattr(ambiguity, "PUBLISHED", other)
+    for module in (ambiguity, ambiguity_claims):
+        monkeypatch.setattr(module, "PUBLISHED", other)
     for start in (claim, text, "Table 1, averages"):
         assert told(ambiguity.section(stored), start).finding == "differs"

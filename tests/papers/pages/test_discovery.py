@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fireassay.papers.pages import discovery
+from fireassay.papers.pages import discovery, discovery_claims
 from fireassay.statistics.counts import clopper_pearson
 
 
@@ -37,31 +37,31 @@ def test_light_superpixels_are_counted(hits, holds, changed, told):
 )
 def test_what_a_search_finds_is_judged_over_the_rows_it_asked(errors, expected, rate, random):
     one = {"errors": errors, "asked": 50, "expected": expected}
-    model = {"one_shot": {discovery.OWN: one}, "precision": 0.8}
+    model = {"one_shot": {discovery_claims.OWN: one}, "precision": 0.8}
     found = {"bias": [model]}
-    assert discovery.finds_more(found, discovery.OWN, "x").finding == rate
-    assert discovery.more_than_random(found, "x").finding == random
+    assert discovery_claims.finds_more(found, discovery_claims.OWN, "x").finding == rate
+    assert discovery_claims.more_than_random(found, "x").finding == random
 
 
 def test_claims_on_the_biased_classifier_and_on_random_search_follow_the_curves():
     def model(errors, weld):
-        curves = {discovery.OWN: 3.0, "bansal-weld": weld, "random": 1.0}
+        curves = {discovery_claims.OWN: 3.0, "bansal-weld": weld, "random": 1.0}
         return {
             "curves": {name: {"sdr": [value] * 50} for name, value in curves.items()},
             "one_shot": {
-                discovery.OWN: {"errors": errors, "asked": 50, "expected": 10.0}
+                discovery_claims.OWN: {"errors": errors, "asked": 50, "expected": 10.0}
             },
             "validation accuracy": 0.8, "test accuracy": 0.8,
         }  # fmt: skip
 
     good, poor = {"bias": [model(40, 1.1)]}, {"bias": [model(5, 1.9)]}
     for found, word in ((good, "agrees"), (poor, "differs")):
-        assert discovery.twice_on_bias(found, "").finding == word
-        assert discovery.like_random(found, "").finding == word
-    assert discovery.twice_on_bias({"bias": [model(20, 1.0)]}, "").finding == "open"
-    assert discovery.near_accuracies(good, "").finding == "agrees"
+        assert discovery_claims.twice_on_bias(found, "").finding == word
+        assert discovery_claims.like_random(found, "").finding == word
+    assert discovery_claims.twice_on_bias({"bias": [model(20, 1.0)]}, "").finding == "open"
+    assert discovery_claims.near_accuracies(good, "").finding == "agrees"
     poor["bias"][0]["test accuracy"] = 0.5
-    assert "bias, test 0.5" in discovery.near_accuracies(poor, "x").because
+    assert "bias, test 0.5" in discovery_claims.near_accuracies(poor, "x").because
 
 
 def test_rows_that_are_not_equally_hard_stay_within_the_interval():
@@ -77,8 +77,8 @@ def test_facility_location_cannot_lead(stored):
     found = {kind: [stored(f"discovery/{kind}-0")] for kind in discovery.KINDS}
     for models in found.values():
         models[0]["curves"]["facility-location"]["sdr"] = [99.0] * 50
-        models[0]["curves"][discovery.OWN]["sdr"] = [9.0] * 50
-    assert discovery.leads(found, "sdr", (discovery.OWN,), "").finding == "agrees"
+        models[0]["curves"][discovery_claims.OWN]["sdr"] = [9.0] * 50
+    assert discovery_claims.leads(found, "sdr", (discovery_claims.OWN,), "").finding == "agrees"
 
 
 def test_the_default_search_is_a_line_of_its_own(stored):
@@ -96,7 +96,7 @@ def test_the_default_search_is_a_line_of_its_own(stored):
 @pytest.mark.parametrize(("precision", "held"), [(0.5, "agrees"), (0.9, "differs"), (0.8, "open")])
 def test_overconfidence_is_judged_over_the_rows_predicted(precision, held):
     model = {"images": 1_000, "precision": precision, "expected_error": 0.2}
-    assert discovery.overconfident({"bias": [model]}, "x").finding == held
+    assert discovery_claims.overconfident({"bias": [model]}, "x").finding == held
 
 
 @pytest.mark.parametrize(("errors", "becomes"), [(40, "agrees"), (15, "open"), (2, "differs")])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fireassay.papers.pages import supervision
+from fireassay.papers.pages import supervision, supervision_claims
 
 
 @pytest.fixture
@@ -15,11 +15,11 @@ def found(stored):
 
 def test_claims_on_supervisors_can_be_refuted(found):
     for row in found["summary"]:
-        row["mean"] = 0.3 if row["supervisor"] in supervision.SOFTMAX else 0.95
+        row["mean"] = 0.3 if row["supervisor"] in supervision_claims.SOFTMAX else 0.95
         if row["supervisor"] == "dsa" and row["set"] == "corrupted":
             row["mean"] = 0.6
     cells = supervision.auroc(found["summary"])
-    theirs, ours = (supervision.claims(cells, {}, own) for own in ("", "our own rows"))
+    theirs, ours = (supervision_claims.claims(cells, {}, own) for own in ("", "our own rows"))
     for start in ("Softmax-based", "DSA, LSA", "No single", "On corrupted", "… and no better"):
         same, other = (next(c for c in own if c.text.startswith(start)) for own in (theirs, ours))
         assert same.verdict.finding == "differs", start
@@ -35,7 +35,7 @@ def test_a_sentence_that_repeats_one_number_is_not_judged_by_that_number(stored,
 
 def test_softmax_that_is_better_everywhere_contradicts_the_paper(found, changed, told):
     for row in found["summary"]:
-        row["mean"] = 0.9 if row["supervisor"] in supervision.SOFTMAX else 0.2
+        row["mean"] = 0.9 if row["supervisor"] in supervision_claims.SOFTMAX else 0.2
     section = supervision.section(changed(supervision_table2=found))
     assert told(section, "Softmax-based supervisors find", here=True).finding == "agrees"
     assert told(section, "On adversarial", here=True).finding == "differs"
@@ -73,19 +73,19 @@ def test_spreads_over_trainings_are_those_that_the_tables_print(found, changed, 
 def test_a_supervisor_that_may_be_good_at_everything_leaves_it_open(worst, word):
     cells = good_at_everything("dsa")
     cells["mnist", "dsa", "ambiguous"] = (worst, worst - 0.02, worst + 0.02)
-    assert supervision.nobody_alone(cells, "").finding == word
+    assert supervision_claims.nobody_alone(cells, "").finding == word
 
 
 def test_another_supervisor_than_the_best_may_be_good_at_everything():
     cells = good_at_everything("dsa") | good_at_everything("lsa")
     cells["mnist", "dsa", "ambiguous"] = (0.75, 0.74, 0.76)
     cells["mnist", "lsa", "ambiguous"] = (0.70, 0.50, 0.90)
-    assert supervision.nobody_alone(cells, "").finding == "open"
+    assert supervision_claims.nobody_alone(cells, "").finding == "open"
 
 
 def good_at_everything(name):
     return {(data, name, kind): (0.95, 0.93, 0.97)
-            for data in supervision.TITLES for kind in supervision.KINDS}  # fmt: skip
+            for data in supervision_claims.TITLES for kind in supervision_claims.KINDS}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_barely_any_is_no_more_than_in_their_own_table(over, perhaps, word):
     above, open_, under = (0.7, 0.6, 0.8), (0.5, 0.4, 0.6), (0.3, 0.2, 0.4)
     every = [above] * over + [open_] * perhaps + [under] * (8 - over - perhaps)
     values = {str(i): value for i, value in enumerate(every)}
-    assert supervision.barely_any(values, 0.5, 2, "").finding == word
+    assert supervision_claims.barely_any(values, 0.5, 2, "").finding == word
 
 
 def test_tables_by_architecture_with_means_of_their_own_agree(stored, changed, told):

@@ -1,7 +1,5 @@
 """Weiss et al., AmbiGuess: Tables 1 and 4 to 7, and its claims about ambiguous inputs."""
 
-import math
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,9 +11,16 @@ from fireassay.papers.ambiguity_published import (
     SECTION_6_2,
     TABLE_3,
 )
-from fireassay.papers.intervals import mean_interval
+from fireassay.papers.pages.ambiguity_claims import (
+    AVERAGE,
+    MODELS,
+    REBUILT,
+    TOLERANCE,
+    Values,
+    answers,
+    claims,
+)
 from fireassay.papers.pages.section import (
-    Claim,
     Results,
     Row,
     Section,
@@ -24,10 +29,7 @@ from fireassay.papers.pages.section import (
     not_run,
 )
 from fireassay.papers.verdicts import (
-    NOT_RUN,
-    Finding,
     PaperVerdict,
-    above,
     decided,
     equal_cells,
     near,
@@ -36,19 +38,27 @@ from fireassay.papers.verdicts import (
 )
 
 COMMAND = "studies/ambiguity_table1.py"
+
 ARCHIVE = "studies/authors_archives.py"
-MODELS = ("CNN", "MLP", "DenseNet", "ResNet")
-AVERAGE = "average"
+
 FAST_TRAINING = "autoencoders trained in 700 steps of 64 rows (theirs 80 epochs of 1,000)"
-REBUILT = "the baseline rebuilt, not their file"
+
 FIGURE_8 = "papers/ambiguity_fig_8.png"
+
 _ROWS, _AMBIGUOUS, _TRIES = 60_000, 20_000, 20
+
 _ALIKE = 0.02
+
 _MOST = 0.75  # kept by a reviewer: then few are bad
+
 _OUR_SETS = "samples of our own sets"
+
 _LAST_DIGIT, _EXACT = 0.005, 1e-9
+
 _ROUNDED = 2 * _LAST_DIGIT + _EXACT  # both the cell and the four that it is made of
+
 _AUTOENCODER_HOURS = 36  # 72 seconds each
+
 _PRICES = {
     "CNN": "5.3 CPU hours for 30 trainings, and their autoencoders",
     "MLP": "1.5 CPU hours for 30 trainings, and their autoencoders",
@@ -56,8 +66,7 @@ _PRICES = {
     "ResNet": "190 CPU hours for 30 trainings, and their autoencoders",
     AVERAGE: "all of Tables 4 to 7",
 }
-_SHARE = 0.05  # of 1, and of the largest entropy of ten classes
-_TOLERANCE = {"top1": _SHARE, "top2": _SHARE, "top_pair": _SHARE, "entropy": _SHARE * math.log2(10)}
+
 _NARROWER = {
     "CNN": "16 and 32 channels, 10 epochs, theirs 32 and 64, 15 epochs",
     "MLP": "128-64 with ReLU, theirs 512-512-64 linear, dropout, 30 epochs",
@@ -65,7 +74,6 @@ _NARROWER = {
     "ResNet": "18 narrow layers, theirs 50, four epochs",
     AVERAGE: "networks narrower than theirs",
 }
-Values = dict[str, list[float]]
 
 
 def section(results: Results) -> Section:
@@ -105,40 +113,6 @@ def section(results: Results) -> Section:
         details=details,
         price=f"{_AUTOENCODER_HOURS:g} CPU hours for 1,800 autoencoders",
     )
-
-
-def claims(parts: list[dict[str, Any]], differs: str) -> list[Claim]:
-    """The paper's claims on its inputs, beside its own table, and what came out here."""
-    printed = printed_parts()
-
-    def claim(text: str, judged: Callable[..., PaperVerdict], believe: str = "") -> Claim:
-        told: Mapping[Finding, str] = {"agrees": believe} if believe else {}
-        return Claim(
-            text, "Section 6.2, Table 1", as_printed(judged(printed, "")), told,
-            also=judged(parts, differs),
-        )  # fmt: skip
-
-    return [
-        claim("Ambiguous inputs halve top-1 accuracy (about 50 %) after mixed training.",
-              lambda own, d: close_to(own, "top1", 0.5, d)),
-        claim("Top-2 accuracy is nearly that of nominal inputs (within .06).", top2_like_nominal),
-        claim("Entropy is higher on ambiguous than on nominal inputs.", entropy),
-        claim("Mixed training costs nominal accuracy at most .01.", nominal_cost,
-              "Ambiguous rows can be added to the training set."),
-        claim("Their inputs are more ambiguous than the baseline's (top-1 lower, top-2 and entropy "
-              "higher).", beats_baseline),
-    ]  # fmt: skip
-
-
-def printed_parts() -> list[dict[str, Any]]:
-    """Table 1 in the form of stored trainings: two alike, since its numbers are taken as exact."""
-    parts = []
-    for made, training, _ in [key for key in PUBLISHED if key[2] == "nominal"]:
-        own: dict[str, Any] = {"made": made, "training": training, "model": AVERAGE}
-        for test, key in (("ambiguous", made), ("nominal", "nominal")):
-            own[key] = dict(zip(NUMBERS, PUBLISHED[made, training, test][AVERAGE], strict=True))
-        parts += [own | {"run": run} for run in (0, 1)]
-    return parts
 
 
 def printed_rows() -> list[Row]:
@@ -181,7 +155,7 @@ def nominal_rows(found: dict[str, Any]) -> list[Row]:
             printed = dict(zip(NUMBERS, PUBLISHED[made, "clean", "nominal"][model], strict=True))
             theirs = {n: v for n, v in printed.items() if v is not None}
             ours = {n: [float(p[n]) for p in own] for n in theirs}
-            verdict = near_all(ours, theirs, {n: _TOLERANCE[n] for n in theirs})
+            verdict = near_all(ours, theirs, {n: TOLERANCE[n] for n in theirs})
             count = f"{len(own)} training" + ("s" if len(own) > 1 else "")
             rows.append(
                 Row(f"Table {4 + MODELS.index(model)}: {made}, clean, {model}, nominal rows",
@@ -274,39 +248,6 @@ def review_row(found: dict[str, Any]) -> Row:
     return Row(item, shows, command, theirs, told, verdict, FIGURE_8)
 
 
-def answers(
-    parts: list[dict[str, Any]], made: str, training: str, test: str, model: str | None = None
-) -> Values:
-    """Values over trainings of every number: of one network, of all, or of their average.
-
-    The average is that of the four networks of a round, one value a round.
-    """
-    source = "mnist" if made == BASELINE and training == "clean" else made
-    key = "nominal" if test == "nominal" else made
-    own = [
-        part
-        for part in parts
-        if (part["made"], part["training"]) == (source, training)
-        and key in part
-        and model in (None, AVERAGE, part["model"])
-    ]
-    if model != AVERAGE:
-        return {n: [p[key][n] for p in own if p[key][n] is not None] for n in NUMBERS}
-    return _averages(own, key)
-
-
-def _averages(own: list[dict[str, Any]], key: str) -> Values:
-    """The mean of each number over the networks of a round, for rounds that have all of them."""
-    rounds = [[p[key] for p in own if p["run"] == run] for run in sorted({p["run"] for p in own})]
-    whole = [of_round for of_round in rounds if len(of_round) == len(MODELS)]
-    return {
-        n: [sum(p[n] for p in of_round) / len(of_round) for of_round in whole]
-        if whole and whole[0][0][n] is not None
-        else []
-        for n in NUMBERS
-    }
-
-
 def one_row(parts: list[dict[str, Any]], made: str, training: str, model: str, differs: str) -> Row:
     """One network, or their average, on ambiguous and nominal inputs beside what is printed."""
     ours: Values = {}
@@ -333,7 +274,7 @@ def one_row(parts: list[dict[str, Any]], made: str, training: str, model: str, d
         near_all(
             ours,
             theirs,
-            {n: _TOLERANCE[n.removeprefix("nominal ")] for n in ours},
+            {n: TOLERANCE[n.removeprefix("nominal ")] for n in ours},
             together(differs, _network(parts, made, training, model)),
         ),
     )
@@ -347,91 +288,6 @@ def _network(parts: list[dict[str, Any]], made: str, training: str, model: str) 
     if ours and abs(sum(ours) / len(ours) - printed) > _ALIKE:
         said.append(f"nominal top-1 {sum(ours) / len(ours):.3f}, theirs {printed:g}")
     return ", ".join(said)
-
-
-def close_to(parts: list[dict[str, Any]], number: str, value: float, differs: str) -> PaperVerdict:
-    """A number of both data sets after mixed training."""
-    ours = {
-        made: found
-        for made in ("mnist", "fashion-mnist")
-        if (found := answers(parts, made, "mixed", "ambiguous")[number])
-    }
-    if not ours:
-        return NOT_RUN
-    return near_all(
-        ours, dict.fromkeys(ours, value), dict.fromkeys(ours, _TOLERANCE[number]), differs
-    )
-
-
-def top2_like_nominal(parts: list[dict[str, Any]], differs: str) -> PaperVerdict:
-    """How far top-2 on ambiguous inputs is below top-2 on nominal ones."""
-    return _all_above(_gaps(parts, "mixed", "top2"), -0.06, differs)
-
-
-def entropy(parts: list[dict[str, Any]], differs: str) -> PaperVerdict:
-    """Mean entropy on ambiguous minus that on nominal inputs, in bits."""
-    gaps = {
-        f"{made}, {training}": gap
-        for training in ("mixed", "clean")
-        for made, gap in _gaps(parts, training, "entropy").items()
-    }
-    return _all_above(gaps, 0.0, differs)
-
-
-def nominal_cost(parts: list[dict[str, Any]], differs: str) -> PaperVerdict:
-    """Nominal top-1 after mixed minus after clean training, of the same network and seed."""
-    gaps = {}
-    for made in ("mnist", "fashion-mnist"):
-        mixed, clean = (
-            {
-                (part["model"], part["run"]): part["nominal"]["top1"]
-                for part in parts
-                if (part["made"], part["training"]) == (made, kind)
-            }
-            for kind in ("mixed", "clean")
-        )
-        gaps[made] = [mixed[key] - clean[key] for key in sorted(mixed.keys() & clean.keys())]
-    return _all_above({made: own for made, own in gaps.items() if own}, -0.01, differs)
-
-
-def beats_baseline(parts: list[dict[str, Any]], differs: str) -> PaperVerdict:
-    """Theirs against the baseline, after mixed training of the same network and seed."""
-    own, other = (
-        {(p["model"], p["run"]): p[made] for p in parts if (p["made"], p["training"]) == at}
-        for made, at in (("mnist", ("mnist", "mixed")), (BASELINE, (BASELINE, "mixed")))
-    )
-    gaps = {
-        told: [sign * (own[key][n] - other[key][n]) for key in sorted(own.keys() & other.keys())]
-        for told, n, sign in (
-            ("top-1 lower by", "top1", -1),
-            ("top-2 higher by", "top2", 1),
-            ("entropy higher by", "entropy", 1),
-        )
-    }
-    return _all_above(
-        gaps if all(gaps.values()) else {}, 0.0, together(differs and REBUILT, differs)
-    )
-
-
-def _gaps(parts: list[dict[str, Any]], training: str, number: str) -> dict[str, list[float]]:
-    """Ambiguous minus nominal, training by training."""
-    gaps = {}
-    for made in ("mnist", "fashion-mnist"):
-        here = answers(parts, made, training, "ambiguous")[number]
-        there = answers(parts, made, training, "nominal")[number]
-        if here and there:
-            gaps[made] = [own - other for own, other in zip(here, there, strict=True)]
-    return gaps
-
-
-def _all_above(gaps: dict[str, list[float]], limit: float, differs: str) -> PaperVerdict:
-    """Means over trainings with their intervals, all said to be above a limit."""
-    if not gaps:
-        return NOT_RUN
-    values = {
-        name: (sum(own) / len(own), *mean_interval(own)) for name, own in sorted(gaps.items())
-    }
-    return above(values, limit, differs)
 
 
 def _shown(values: dict[str, float]) -> str:
