@@ -6,6 +6,7 @@ from pathlib import Path
 
 from fireassay.papers.pages import (
     ambiguity,
+    ambiguity_claims,
     curation,
     discovery,
     reliability,
@@ -98,7 +99,7 @@ def _trained(results: Results, preset: str = "") -> bool:
     if preset not in ("", found["settings"]["preset"]):
         return False
     trained = {(part["model"], part["run"]) for part in found["parts"]}
-    return len(trained) >= _TRAININGS * len(ambiguity.MODELS)
+    return len(trained) >= _TRAININGS * len(ambiguity_claims.MODELS)
 
 
 def _supervised(results: Results) -> bool:
