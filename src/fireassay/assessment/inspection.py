@@ -31,11 +31,9 @@ class Inspection:
     bounds: tuple[float, float] | None
     shape: tuple[int, ...]
     rows: int
-    labelled: bool
     probe: ProbeResult
     notes: tuple[str, ...] = field(default=())
     kinds: tuple[str, ...] = ()
-    form: str = ""
 
     def kinds_in_words(self) -> str:
         """The shape of a row, and of which kinds its columns are."""
@@ -45,11 +43,6 @@ class Inspection:
             listed = ", ".join(f"{n} {kind}" for kind, n in counts.items())
             return f"{shape} columns: {listed}"
         return " of ".join(filter(None, (shape, "".join(counts)))) if counts else shape
-
-    def lines(self) -> list[str]:
-        """One line per finding, for a person."""
-        first = rows_in_words(self.rows, self.labelled)
-        return [first, self.form, *self.of_model(), *in_notes(self.notes)]
 
     def of_model(self) -> list[str]:
         """One line per finding about the model and what it takes."""
@@ -99,37 +92,27 @@ def inspect(
     # ``infer`` is False where something else than bounds says what range images have.
     bounds = bounds or (infer_bounds(data) if infer else None)
     rows = data.X[:_FIRST_ROWS]
-    classifier, output, notes = _first_output_that_fits(
-        model,
-        rows,
-        data,
-        bounds,
-        output,
-        classes,
-        {"trust": trust, "hang_minutes": hang_minutes, **(http or {})},
-        handed,
-    )
+    options = {"trust": trust, "hang_minutes": hang_minutes, **(http or {})}
+    if handed.batch_size is not None:
+        options["batch_size"] = handed.batch_size
+
+    def made(named: Any, kind: str) -> Classifier:
+        found = as_classifier(model, classes=named, bounds=bounds, output=kind, **options)
+        hand_rows_as(found, handed.rows)
+        if data.missing:
+            allow_missing(found)
+        return found
+
+    classifier, output, notes = _first_output_that_fits(made, model, data, output, classes)
     probed = probe(classifier, rows, rows=_PROBED_ROWS)
     notes += _labels_and_classes(data, tuple(classifier.classes))
     if not handed.layout and data.rows.form == "image" and image_layout(data.X.shape) == "CHW":
         notes.append("images with channels first, sent to the model as they are")
     if data.y is None:
         notes.append("without labels, accuracy and reliability cannot be measured")
-    return (
-        Inspection(
-            output=output,
-            classes=tuple(classifier.classes),
-            bounds=bounds,
-            shape=tuple(data.X.shape[1:]),
-            rows=len(data),
-            labelled=data.y is not None,
-            probe=probed,
-            notes=tuple(notes),
-            kinds=data.kinds or (),
-            form=form_in_words(data),
-        ),
-        classifier,
-    )
+    classes, shape = tuple(classifier.classes), tuple(data.X.shape[1:])
+    said, kinds = tuple(notes), data.kinds or ()
+    return Inspection(output, classes, bounds, shape, len(data), probed, said, kinds), classifier
 
 
 def _labels_and_classes(data: DataSet, classes: tuple[Any, ...]) -> list[str]:
@@ -175,18 +158,13 @@ def infer_bounds(data: DataSet) -> tuple[float, float] | None:
 
 
 def _first_output_that_fits(
+    made: Callable[[Any, str], Classifier],
     model: str,
-    rows: Any,
     data: DataSet,
-    bounds: tuple[float, float] | None,
     output: str | None,
     given: tuple[Any, ...] | None,
-    options: Mapping[str, Any],
-    handed: Handed,
 ) -> tuple[Classifier, str, list[str]]:
     """The model with the first kind of output that its answers are, and what has to be said."""
-    if handed.batch_size is not None:
-        options = {**options, "batch_size": handed.batch_size}
     refusals: dict[str, str] = {}
     alone = False
     for candidate in [output] if output else ["probabilities", "logits", "labels"]:
@@ -196,15 +174,10 @@ def _first_output_that_fits(
             if candidate == "labels" and named is None:
                 continue
             try:
-                classifier = as_classifier(
-                    model, classes=named, bounds=bounds, output=candidate, **options
-                )
-                hand_rows_as(classifier, handed.rows)
-                if data.missing:
-                    allow_missing(classifier)
-                found = answers_again(classifier, rows[:TRIED])
+                classifier = made(named, candidate)
+                found = answers_again(classifier, data.X[:TRIED])
             except (ProbabilityError, LabelsAloneError) as refusal:
-                refusals[str(candidate)] = str(refusal)
+                refusals[candidate] = str(refusal)
                 alone = isinstance(refusal, LabelsAloneError)
                 break
             fits = _knows_labels(tuple(classifier.classes), data)
@@ -214,7 +187,7 @@ def _first_output_that_fits(
                     notes.append("the model does not name its columns: taken in the labels' order")
                 if candidate == "labels":
                     notes.append("hard labels: what needs probabilities cannot be asked")
-                return classifier, str(candidate), notes
+                return classifier, candidate, notes
     raise ModelError(
         f"Expected {Path(model).name} to return class probabilities, logits or labels.",
         got="; ".join(f"as {kind}: {said}" for kind, said in refusals.items()),

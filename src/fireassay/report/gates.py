@@ -97,10 +97,7 @@ def check_limit(gate: Gate, measure: Measure) -> None:
 
 
 def usual_number(number: str, parts: Mapping[str, Evidence], asked: Ask | None) -> Evidence | str:
-    """A number by its usual name, where no part has it under the name that was given.
-
-    Returns the part that has it now, its one new number last; or the name that it has.
-    """
+    """The part that has a number now, the new number last; or the name that a part has it by."""
     part = parts.get(_STANDARD)
     short = number.removeprefix(f"{_STANDARD}.")
     standard = standard_name(short)

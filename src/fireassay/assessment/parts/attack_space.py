@@ -149,11 +149,9 @@ class SearchedRows:
 def searched_rows(
     model: Classifier, rows: DataSet, held_out: DataSet | None = None, *, attacked: bool = False
 ) -> SearchedRows:
-    """Rows to search and calibration rows, if there are any, as the model takes them.
-
-    An attack gets numbers: of tables with names, dates or holes it moves the numbers alone, and
-    distances are measured in a view of our own.
-    """
+    """Rows to search and calibration rows, if there are any, as the model takes them."""
+    # An attack gets numbers: of tables with names, dates or holes it moves the numbers alone, and
+    # distances are measured in a view of our own.
     plain = rows.rows.is_plain and (held_out is None or held_out.rows.is_plain)
     if plain or not attacked:
         known = None if held_out is None else (held_out.rows.values, held_out.labels)

@@ -52,10 +52,7 @@ def _evidence(answer: Any) -> Evidence:
 
 @dataclass(frozen=True)
 class Part:
-    """A question of an assessment: its settings, what it needs and costs, and how it is answered.
-
-    ``run`` and what comes after it load their package when they are called, not before.
-    """
+    """A question of an assessment: its settings, its needs and costs, and how it is answered."""
 
     name: str
     settings: type[BaseModel]
