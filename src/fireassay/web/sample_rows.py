@@ -289,16 +289,11 @@ def picture(rows: SampleSet, what: str, number: int) -> bytes:
     return signed_picture(change).png()
 
 
-def features(rows: SampleSet, row: int, most: int | None = None) -> list[Feature]:
-    """The cells of a row, those that are unusual first where only some are shown."""
-    return _cells(rows, "rows", row, most)
-
-
 def changed_features(rows: SampleSet, number: int) -> list[tuple[str, str, str]]:
     """What an attack changed in a row of a table: name, before, after."""
     fallen = np.flatnonzero(np.asarray(rows.columns["attack_fell"]))
     row = int(rows.columns["attack_row"][fallen[number]])
-    before, after = _cells(rows, "rows", row), _cells(rows, "adversarial", number)
+    before, after = features(rows, row), features(rows, number, of="adversarial")
     return [
         (a.name, a.value, b.value) for a, b in zip(before, after, strict=True) if a.value != b.value
     ]
@@ -324,7 +319,8 @@ def is_small(rows: SampleSet) -> bool:
     return rows.kind == "image" and max(side) < SMALL
 
 
-def _cells(rows: SampleSet, of: str, row: int, most: int | None = None) -> list[Feature]:
+def features(rows: SampleSet, row: int, most: int | None = None, of: str = "rows") -> list[Feature]:
+    """The cells of a row, those that are unusual first where only some are shown."""
     facts = rows.facts["content"]
     values = np.asarray(rows.columns[f"{of}-content"][row], dtype=np.float64).tolist()
     found = []

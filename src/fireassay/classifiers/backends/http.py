@@ -23,8 +23,7 @@ from fireassay.core.validation import check_integer
 
 # Where the rows go; records are objects by column names, PNGs base64 images; each in singular for
 # requests of one row.
-ROWS: Final = ("{rows}", "{records}", "{pngs}")
-ROW: Final = ("{row}", "{record}", "{png}")
+_PLACES: Final = "{rows}, {records}, {pngs}, {row}, {record}, {png}"
 _PLACE: Final = re.compile(r"\{(rows?|records?|pngs?)\}")
 _QUOTE: Final = re.compile(r'(?<!\\)"')
 _STEP: Final = re.compile(r"\.?([^.\[\]]+)|\[(\d+|\*)\]")
@@ -38,7 +37,6 @@ class Template:
     answer: str = "predictions"
 
     def __post_init__(self) -> None:
-        places = sum(self.request.count(name) for name in (*ROWS, *ROW))
         try:
             json.loads(_PLACE.sub("[]", self.request))
         except json.JSONDecodeError as failure:
@@ -47,9 +45,9 @@ class Template:
                 '{"inputs": {rows}}.',
                 got=f"{self.request!r} ({failure})",
             ) from failure
-        if places != 1:
+        if len(_PLACE.findall(self.request)) != 1:
             raise ParameterError(
-                f"The 'request' must have one of {', '.join((*ROWS, *ROW))} in it, once.",
+                f"The 'request' must have one of {_PLACES} in it, once.",
                 got=f"{self.request!r}",
             )
         self._steps()
@@ -57,7 +55,7 @@ class Template:
     @property
     def one_by_one(self) -> bool:
         """Whether every row is a request of its own."""
-        return any(name in self.request for name in ROW)
+        return not _PLACE.findall(self.request)[0].endswith("s")
 
     @property
     def kind(self) -> str:
