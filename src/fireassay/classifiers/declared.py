@@ -1,13 +1,14 @@
 """What a user declares about a model and its rows, checked: classes, bounds, numbers."""
 
+import contextlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fireassay.core.errors import DataError, ParameterError
+from fireassay.core.errors import DataError, FireassayError, ModelError, ParameterError
 from fireassay.core.mapped import stay_bytes
 from fireassay.core.validation import check_real
 
@@ -123,6 +124,18 @@ def checked_layers(layers: Sequence[str], known: Sequence[str]) -> list[str]:
             f"Layers must be among {', '.join(known[:20])}.", got=repr(unknown or names)
         )
     return names
+
+
+@contextlib.contextmanager
+def readable(expected: str, name: str, most: int = 500) -> Iterator[None]:
+    """While a file is read: what a library raises is an error of the model in the file."""
+    try:
+        yield
+    except FireassayError:
+        raise
+    except Exception as failure:
+        got = f"{name!r}: {type(failure).__name__}: {failure}"[:most]
+        raise ModelError(expected, got=got) from failure
 
 
 def refuse_masked(X: Any) -> None:

@@ -4,7 +4,6 @@ The list stands in the user's own settings, not beside the model: who sends a fo
 trust in it.
 """
 
-import contextlib
 import hashlib
 import importlib.machinery
 import json
@@ -18,6 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from fireassay.classifiers.adapt import as_classifier
+from fireassay.classifiers.declared import readable
 from fireassay.classifiers.import_path import is_import_path
 from fireassay.core.errors import ConfigError, ModelError, UntrustedFileError
 from fireassay.core.files import write_text
@@ -25,6 +25,7 @@ from fireassay.core.lazy import require
 from fireassay.core.source_only import import_from_source
 
 SETTINGS_VARIABLE = "FIREASSAY_SETTINGS"
+_READABLE = "The model file must be readable with the libraries installed here."
 
 
 def settings_folder() -> Path:
@@ -94,7 +95,7 @@ def adapt(path: Path, **options: Any) -> Any:
     """The model in a pickle or joblib file. Runs whatever code the file holds."""
     import joblib
 
-    with _reading(path):
+    with readable(_READABLE, str(path)):
         model = joblib.load(path)
     return as_classifier(model, **options)
 
@@ -102,7 +103,7 @@ def adapt(path: Path, **options: Any) -> Any:
 def adapt_torch(path: Path, **options: Any) -> Any:
     """The model in a file of ``torch.save``. Runs whatever code the file holds."""
     torch = require("torch", "torch", "A torch model file")
-    with _reading(path):
+    with readable(_READABLE, str(path)):
         model = torch.load(path, map_location="cpu", weights_only=False)
     return as_classifier(model, **options)
 
@@ -110,21 +111,14 @@ def adapt_torch(path: Path, **options: Any) -> Any:
 def adapt_torchscript(path: Path, **options: Any) -> Any:
     """The module in a file of ``torch.jit.save``, whose operators believe what the file says."""
     torch = require("torch", "torch", "A TorchScript file")
-    with _reading(path), warnings.catch_warnings():  # torch.jit is deprecated, its files are there
+    with (
+        readable(_READABLE, str(path)),
+        warnings.catch_warnings(),
+    ):  # torch.jit is deprecated, its files are there
+        # torch.jit is deprecated, its files are there.
         warnings.simplefilter("ignore", DeprecationWarning)
         module = torch.jit.load(path, map_location="cpu")
     return as_classifier(module, **options)
-
-
-@contextlib.contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except Exception as failure:
-        raise ModelError(
-            "The model file must be readable with the libraries installed here.",
-            got=f"{str(path)!r}: {type(failure).__name__}: {failure}"[:500],
-        ) from failure
 
 
 def check_token(url: str, token_env: str | None, *, trust: bool = False) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers.base import BaseClassifier
-from fireassay.classifiers.declared import SUPPORTED, columns_of, flattened
+from fireassay.classifiers.declared import SUPPORTED, columns_of, flattened, readable
 from fireassay.core.arrays import is_frame
 from fireassay.core.errors import DataError, ModelError
 from fireassay.core.lazy import pd, require
@@ -92,11 +92,7 @@ adapt = LightgbmClassifier
 def adapt_file(path: Path, **options: Any) -> LightgbmClassifier:
     """The booster in a file that the user has trusted."""
     lightgbm = require("lightgbm", "lightgbm", "A LightGBM model file")
-    try:
+    expected = "A .txt model must be a file of LightGBM's booster.save_model('model.txt')."
+    with readable(expected, path.name, 300):
         booster = lightgbm.Booster(model_str=path.read_text(encoding="utf-8"))
-    except Exception as failure:
-        raise ModelError(
-            "A .txt model must be a file of LightGBM's booster.save_model('model.txt').",
-            got=f"{path.name!r}: {type(failure).__name__}: {failure}"[:300],
-        ) from failure
     return LightgbmClassifier(booster, **options)

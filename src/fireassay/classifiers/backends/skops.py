@@ -15,7 +15,8 @@ from typing import Any, Final
 import numpy as np
 
 from fireassay.classifiers.adapt import as_classifier
-from fireassay.core.errors import FireassayError, ModelError, UntrustedFileError
+from fireassay.classifiers.declared import readable
+from fireassay.core.errors import ModelError, UntrustedFileError
 from fireassay.core.lazy import require
 
 MOST_BYTES: Final = 2**30
@@ -334,7 +335,8 @@ def load_skops(path: Path, *, trust: bool = False) -> Any:
     """The estimator in a skops file."""
     skops_io = require("skops.io", "interop", "A .skops model")
     content = path.read_bytes()  # once: what is checked is what is loaded
-    try:
+    expected = "The .skops file must be readable with the libraries installed here."
+    with readable(expected, str(path)):
         if not trust:
             check_sizes(content)
         unknown = skops_io.get_untrusted_types(data=content)
@@ -349,11 +351,4 @@ def load_skops(path: Path, *, trust: bool = False) -> Any:
         estimator = skops_io.loads(content, trusted=[*unknown, *_ALSO_SAFE])
         if not trust:
             check_structure(estimator, path.name)
-    except FireassayError:
-        raise
-    except Exception as failure:
-        raise ModelError(
-            "The .skops file must be readable with the libraries installed here.",
-            got=f"{str(path)!r}: {type(failure).__name__}: {failure}"[:500],
-        ) from failure
     return estimator

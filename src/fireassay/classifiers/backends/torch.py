@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fireassay.classifiers.backends.torch_gradients import TorchForward, TorchGradients
-from fireassay.classifiers.declared import checked_layers
+from fireassay.classifiers.declared import checked_layers, readable
 from fireassay.core.errors import ModelError
 from fireassay.core.lazy import require, torch
 from fireassay.core.threads import one_torch_thread
@@ -141,13 +141,8 @@ def adapt_exported(path: Path, **options: Any) -> ExportedLabels:
 def _load(content: bytes, name: str) -> tuple[Any, int | None]:
     """The program as a module, and its batch size if that is fixed."""
     require("torch", "torch", "A .pt2 model")
-    try:
+    with readable("The .pt2 file must be readable with the torch installed here.", name, 400):
         program = torch.export.load(io.BytesIO(content))
-    except Exception as failure:
-        raise ModelError(
-            "The .pt2 file must be readable with the torch installed here.",
-            got=f"{name!r}: {type(failure).__name__}: {failure}"[:400],
-        ) from failure
     inputs = program.graph_signature.user_inputs
     if len(inputs) != 1:
         raise ModelError(
