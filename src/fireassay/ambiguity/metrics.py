@@ -110,16 +110,8 @@ def diversity(amb: AmbiguousSet) -> pd.DataFrame:
         if len(own) < 2:
             continue
         nearest, pairwise = _distances(amb.X[own])
-        rows.append(
-            {
-                "first": first,
-                "second": second,
-                "n": len(own),
-                "nearest": float(nearest.mean()),
-                "pairwise": pairwise,
-                "duplicates": int((nearest == 0.0).sum()),
-            }
-        )
+        row = {"first": first, "second": second, "n": len(own), "nearest": float(nearest.mean())}
+        rows.append({**row, "pairwise": pairwise, "duplicates": int((nearest == 0.0).sum())})
     if not rows:
         raise DataError("Diversity needs at least two samples of a pair.", got="one each")
     return pd.DataFrame(rows)

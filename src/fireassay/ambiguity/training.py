@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -175,15 +176,9 @@ def train_groups(
 ) -> tuple[list[PairAutoencoders], list[tuple[int, int]]]:
     """Train all members, a stack of networks per group."""
     groups = _groups(members, inputs.shape[1], targets.shape[1], preset)
-    shared = {
-        "inputs": inputs,
-        "targets": targets,
-        "learn": [(rows.first, rows.second) for rows in learn],
-        "pairs": list(pairs),
-        "preset": preset,
-        "seed": seed,
-        "watched": executor.is_alone,
-    }
+    shared: dict[str, Any] = {"inputs": inputs, "targets": targets, "pairs": list(pairs)}
+    shared["learn"] = [(rows.first, rows.second) for rows in learn]
+    shared |= {"preset": preset, "seed": seed, "watched": executor.is_alone}
     each = 0.17 if targets.shape[1] <= 256 else 0.9 + 9e-4 * targets.shape[1]
     seconds = each * len(members)
     weights = executor.map(

@@ -212,13 +212,9 @@ def score_chart(result: Curation) -> Chart:
     """Score along the order, with the ends of the datasets."""
     places = np.unique(np.linspace(0, result.n - 1, min(result.n, 400)).astype(np.int64))
     name = result.settings.order_by.replace("_", " ")
-    spec = curves(
-        {name: (places + 1, result.score[result.order[places]])},
-        {"axis": axis("samples, from easy to hard")},
-        {"axis": axis(name)},
-        steps=True,
-        height=200,
-    )
+    lines = {name: (places + 1, result.score[result.order[places]])}
+    across, up = {"axis": axis("samples, from easy to hard")}, {"axis": axis(name)}
+    spec = curves(lines, across, up, steps=True, height=200)
     ends = {
         "data": {"values": [{"end": int(size)} for size in result.sizes]},
         "mark": {"type": "rule", "style": "guide", "strokeDash": [2, 4]},

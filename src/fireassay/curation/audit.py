@@ -258,25 +258,16 @@ def plan_audit(
         return _simulate(rings, assumed, m, gamma, result.settings.seed)
 
     needed = int(np.ceil(power * _SIMULATIONS))
-    high = 2
+    low, high = 1, 2
     while high < largest and found(high) < needed:
         high = min(2 * high, largest)
-    low = 1
     while high - low > 1:
         middle = (low + high) // 2
-        if found(middle) >= needed:
-            high = middle
-        else:
-            low = middle
+        low, high = (low, middle) if found(middle) >= needed else (middle, high)
     hits = found(high)
-    return AuditPlan(
-        n_labels=int(sum(min(high, len(ring)) for ring in rings)),
-        labels_per_ring=high,
-        power=share(hits, _SIMULATIONS),
-        enough=hits >= needed,
-        assumed=assumed,
-        gamma=gamma,
-    )
+    n_labels = int(sum(min(high, len(ring)) for ring in rings))
+    chance = share(hits, _SIMULATIONS)
+    return AuditPlan(n_labels, high, chance, hits >= needed, assumed, gamma)
 
 
 def _simulate(rings: list[FloatArray], assumed: FloatArray, m: int, gamma: float, seed: int) -> int:

@@ -177,13 +177,10 @@ class FourApproaches(Result):
                 str(self.rows["approach"].iloc[place]): (numbers, self.accuracy[place])
                 for place in np.flatnonzero(self.rows["labeler"] == labeler)
             }
-            panel = curves(
-                lines,
-                {"axis": axis("dataset", tickMinStep=1), "scale": {"zero": False}},
-                {"axis": axis("accuracy of the weak labels", "share"), "scale": {"domain": [0, 1]}},
-                points=True,
-                width=300,
-            )
+            across = {"axis": axis("dataset", tickMinStep=1), "scale": {"zero": False}}
+            title = axis("accuracy of the weak labels", "share")
+            up = {"axis": title, "scale": {"domain": [0, 1]}}
+            panel = curves(lines, across, up, points=True, width=300)
             panels.append({"title": f"{self.case}: {labeler}", **panel})
         caption = f"{self.case}: accuracy of the datasets by approach, one panel per label model."
         return {"approaches": Chart({"hconcat": panels}, caption, "Lines along the datasets.")}

@@ -184,11 +184,9 @@ class SupervisorComparison(Answer):
             first = f"{self.recommended} fails least, and may be a coin {found}"
         else:
             first = f"{self.recommended} has the best worst case {found}"
-        text = f"{first}; best per set: {shown}; {percent(self.confidence)} intervals " + (
-            "on rows that took no part in the choice."
-            if self.confirmed
-            else "that hold for all supervisors and sets at once."
-        )
+        hold = "that hold for all supervisors and sets at once."
+        hold = "on rows that took no part in the choice." if self.confirmed else hold
+        text = f"{first}; best per set: {shown}; {percent(self.confidence)} intervals {hold}"
         several = best["supervisor"].nunique() > 1
         rounded = self.table[_SHOWN].round(4).astype(object)
         table = Table.from_frame(rounded.where(rounded.notna(), None), _CAPTION, index=False)
