@@ -18,16 +18,10 @@ from fireassay.core.lazy import pd, require
 from fireassay.core.result import Result
 from fireassay.core.seeds import check_seed
 from fireassay.core.validation import check_lengths
+from fireassay.curation import order as ordering
 from fireassay.curation.files import VoteSource, open_votes
 from fireassay.curation.labelers import label_model
 from fireassay.curation.labelling import PatternLabels, Settings, careful, label_patterns
-from fireassay.curation.order import (
-    ScoreTable,
-    dataset_sizes,
-    grouped_order_test,
-    score_levels,
-    shuffled_ranks,
-)
 from fireassay.curation.trend import Trend, trend_of
 from fireassay.curation.votes import (
     BLOCK_ROWS,
@@ -120,11 +114,11 @@ class StreamedCuration(Result):
             of_row = np.asarray(pattern[start : start + BLOCK_ROWS])
             right = np.asarray(truth[start : start + BLOCK_ROWS]) == self.table.labels[of_row]
             hits += np.bincount(of_row[right], minlength=len(hits))
-        _, level = score_levels(self.table.score(self.settings.order_by))
+        _, level = ordering.score_levels(self.table.score(self.settings.order_by))
         counts = np.bincount(level, weights=self.patterns.counts).astype(np.int64)
-        levels = ScoreTable(counts, np.bincount(level, weights=hits).astype(np.int64))
+        levels = ordering.ScoreTable(counts, np.bincount(level, weights=hits).astype(np.int64))
         return trend_of(
-            levels, self.sizes, grouped_order_test(levels), gamma=gamma,
+            levels, self.sizes, ordering.grouped_order_test(levels), gamma=gamma,
             n_permutations=n_permutations, seed=self.settings.seed,
         )  # fmt: skip
 
@@ -182,7 +176,8 @@ def curate_stream(
     patterns = VotePatterns(distinct, counts, np.zeros(0, np.int32), n_classes)
     table = label_patterns(patterns, patterns, chosen, settings)
     Path(output).mkdir(parents=True, exist_ok=True)
-    sizes, warnings = dataset_sizes(votes.n_rows, n_sets), careful(patterns, table, settings)
+    sizes = ordering.dataset_sizes(votes.n_rows, n_sets)
+    warnings = careful(patterns, table, settings)
     result = StreamedCuration(str(Path(output)), patterns, table, settings, sizes, warnings)
     _write(votes, keys, result)
     return result
@@ -300,7 +295,7 @@ class DatasetPlaces:
 
     def __init__(self, result: StreamedCuration) -> None:
         sizes, settings = result.sizes, result.settings
-        _, level = score_levels(result.table.score(settings.order_by))
+        _, level = ordering.score_levels(result.table.score(settings.order_by))
         n_levels = int(level.max()) + 1
         self._level = level.astype(np.uint16 if n_levels <= 1 << 16 else np.uint32)
         self._size = np.bincount(level, weights=result.patterns.counts).astype(np.int64)
@@ -323,7 +318,7 @@ class DatasetPlaces:
             here = np.bincount(mine, minlength=len(self._seen))
             begin = np.cumsum(here) - here
             rank = np.arange(len(cut)) - begin[ordered] + self._seen[ordered]
-            shuffled = shuffled_ranks(rank, self._size[ordered], ordered, self._seed)
+            shuffled = ordering.shuffled_ranks(rank, self._size[ordered], ordered, self._seed)
             position = self._start[ordered] + shuffled
             numbers[cut[by_level]] = np.searchsorted(self._ends, position, side="right") + 1
             self._seen += here

@@ -15,19 +15,9 @@ from fireassay.core.lazy import pd
 from fireassay.core.seeds import generator
 from fireassay.core.validation import check_choice, check_integer, check_labels, check_real
 from fireassay.core.words import p_text, percent
+from fireassay.curation import order as ordering
 from fireassay.curation.analysis import accuracy_chart
 from fireassay.curation.findings import Finding, dataset_frame, independent_rows
-from fireassay.curation.order import (
-    OrderTest,
-    ScoreTable,
-    check_groups,
-    direction,
-    grouped_order_test,
-    order_test,
-    prefix_accuracies,
-    published_order,
-    score_levels,
-)
 from fireassay.statistics import clopper_pearson, share, spearman
 
 if TYPE_CHECKING:
@@ -173,20 +163,20 @@ def validate(
     check_choice(ties, "ties", ("expected", "stable", "published"))
     check_integer(n_permutations, "n_permutations", low=1)
     truth = check_labels(y, n=result.n)
-    grouped = check_groups(groups, len(truth))
+    grouped = ordering.check_groups(groups, len(truth))
     sizes, seed = result.sizes, result.settings.seed
     of_test: dict[str, Any] = {"gamma": gamma, "n_permutations": n_permutations, "seed": seed}
     if grouped is None and ties == "expected" and len(truth) >= _MANY_ROWS:
         table = _table_by_pattern(result, truth)
-        return trend_of(table, sizes, grouped_order_test(table), **of_test)
+        return trend_of(table, sizes, ordering.grouped_order_test(table), **of_test)
     correct = np.asarray(truth == result.labels)
     scores = result.score  # a new array each time
     if ties != "expected":  # a strict order: every sample its own level
-        order = result.order if ties == "stable" else published_order(result)
+        order = result.order if ties == "stable" else ordering.published_order(result)
         scores[order] = -np.arange(len(scores), dtype=np.float64)
-    table = ScoreTable.of(scores, correct)
+    table = ordering.ScoreTable.of(scores, correct)
     # The calibrated test always treats tied scores as tied: a tie-break is no information.
-    test = order_test(result.score, correct, grouped)
+    test = ordering.order_test(result.score, correct, grouped)
     if grouped is not None:
         rho = definition_2(table.accuracies(sizes))[0]
         of_test["n_groups"] = int(grouped.max()) + 1
@@ -196,7 +186,7 @@ def validate(
     return trend_of(table, sizes, test, ties=ties, **of_test)
 
 
-def _table_by_pattern(result: Curation, truth: IntArray) -> ScoreTable:
+def _table_by_pattern(result: Curation, truth: IntArray) -> ordering.ScoreTable:
     """The score table of all samples, from counts of (pattern, true class): no row is looked up."""
     patterns, k = result.patterns, result.settings.n_classes
     if truth.dtype.kind in "iu" and truth.min() >= 0 and truth.max() < k:
@@ -205,16 +195,16 @@ def _table_by_pattern(result: Curation, truth: IntArray) -> ScoreTable:
         right = seen[np.arange(len(seen)), result.table.labels]
     else:
         right = np.bincount(patterns.of_row[truth == result.labels], None, len(patterns.counts))
-    levels, where = score_levels(result.table.score(result.settings.order_by))
+    levels, where = ordering.score_levels(result.table.score(result.settings.order_by))
     # Whole numbers below 2**53: their sums are exact.
     sums = (np.bincount(where, each, len(levels)) for each in (patterns.counts, right))
-    return ScoreTable(*(np.asarray(each, dtype=np.int64) for each in sums))
+    return ordering.ScoreTable(*(np.asarray(each, dtype=np.int64) for each in sums))
 
 
 def trend_of(
-    table: ScoreTable,
+    table: ordering.ScoreTable,
     sizes: IntArray,
-    test: OrderTest,
+    test: ordering.OrderTest,
     *,
     gamma: float,
     n_permutations: int = 2000,
@@ -239,7 +229,7 @@ def trend_of(
         auc_interval=(test.low, test.high),
         auc_p_value=test.p_value,
         verdict=test.verdict(gamma),
-        definition_3=direction(rho, p_value, gamma),
+        definition_3=ordering.direction(rho, p_value, gamma),
         sizes=sizes,
         n=int(table.counts.sum()),
         n_correct=int(table.correct.sum()),
@@ -314,7 +304,7 @@ def definition_2(accuracy: FloatArray) -> tuple[float, float]:
 
 
 def permutation_p_value(
-    table: ScoreTable, sizes: IntArray, rho: float, n_permutations: int, seed: int
+    table: ordering.ScoreTable, sizes: IntArray, rho: float, n_permutations: int, seed: int
 ) -> float:
     """P-value of the nested correlation when right answers fall on the samples at random."""
     # Tied samples are exchangeable: only counts per group are drawn (multivariate hypergeometric).
@@ -326,7 +316,7 @@ def permutation_p_value(
     draws = rng.multivariate_hypergeometric(
         counts, int(table.correct.sum()), size=n_permutations, method="marginals"
     )
-    accuracy = prefix_accuracies(counts, draws, sizes)
+    accuracy = ordering.prefix_accuracies(counts, draws, sizes)
     return _two_sided(nested_correlations(accuracy), rho)
 
 
@@ -343,7 +333,7 @@ def grouped_permutation_p_value(
     used = sizes[sizes > 0]
     if len(used) < 3:
         return 1.0
-    levels, where = score_levels(scores)
+    levels, where = ordering.score_levels(scores)
     counts = np.bincount(where, minlength=len(levels))
     rows = np.argsort(groups, kind="stable")
     level, blocks = where[rows], np.split(correct[rows], np.cumsum(np.bincount(groups))[:-1])
@@ -352,7 +342,7 @@ def grouped_permutation_p_value(
     for shuffled in hits:
         right = np.concatenate([blocks[g] for g in rng.permutation(len(blocks))])
         shuffled[:] = np.bincount(level, weights=right, minlength=len(levels))
-    return _two_sided(nested_correlations(prefix_accuracies(counts, hits, used)), rho)
+    return _two_sided(nested_correlations(ordering.prefix_accuracies(counts, hits, used)), rho)
 
 
 def paper_interval(accuracy: FloatArray, sizes: IntArray) -> FloatArray:
