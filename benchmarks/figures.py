@@ -212,3 +212,28 @@ FIGURES = (
     Figure("web", "20 annotators: 95 % of answers within ms", 200,
            lambda r: r["paced"]["p95_ms"], "web", True, "{:.0f}"),
 )  # fmt: skip
+
+
+def stored(name: str) -> dict[str, Any] | None:
+    path = RESULTS / f"{name}.json"
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def markdown(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines) + "\n"
+
+
+def machine_line(record: dict[str, Any]) -> str:
+    machine = record["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
+    return (
+        f"{record['date']}; {machine['processor']}, {machine['cores']} cores, load "
+        f"{machine['load_average']} at the end; reads {machine['read_bytes_per_s'] / 1e9:.1f} GB/s,"
+        f" multiplies {machine['float32_flops_per_s'] / 1e9:.0f} Gflop/s (float32, one thread); "
+        f"Python {machine['python']}; {versions}.\n"
+    )
+
+
+def seconds(value: float) -> str:
+    return f"{value:,.0f} s" if value >= 100 else f"{value:.3g} s"
