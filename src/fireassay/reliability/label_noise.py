@@ -67,11 +67,15 @@ class LabelNoise:
             return share_differing
         return (1.0 - math.sqrt(max(0.0, 1.0 - 2.0 * share_differing))) / 2.0
 
+    @property
+    def told(self) -> str:
+        """The labels that differ, as a sentence."""
+        return f"{self.differ} of {self.n} rows labelled twice have two different labels."
+
     def assumptions(self) -> tuple[Assumption, ...]:
         """What the correction rests on; two labels alone cannot show it."""
-        told = f"{self.differ} of {self.n} rows labelled twice have two different labels."
         names = [_TRUTH if self.second == "truth" else NOISE, *([APART] if self.apart else [])]
-        return tuple(Assumption(_STATEMENTS[name], "untestable", told, name) for name in names)
+        return tuple(Assumption(_STATEMENTS[name], "untestable", self.told, name) for name in names)
 
 
 @dataclass(frozen=True)

@@ -194,14 +194,12 @@ def used(assumptions: tuple[Assumption, ...], rests_on: tuple[str, ...]) -> tupl
 
 def with_noise(result: ReliabilityResult, found: CorrectedBound) -> ReliabilityResult:
     """The result with the corrected limits beside its own, and what the labels were found to be."""
-    noise = found.noise
-    told = f"{noise.differ} of {noise.n} rows labelled twice have two different labels."
-    ledger = tuple(
-        replace(a, status="contradicted" if noise.differ else a.status, check=told)
-        if a.id == "labels-right"
-        else a
-        for a in result.assumptions
-    )
+    noise, ledger = found.noise, []
+    for assumption in result.assumptions:
+        if assumption.id == "labels-right":
+            status = "contradicted" if noise.differ else assumption.status
+            assumption = replace(assumption, status=status, check=noise.told)
+        ledger.append(assumption)
     row = ("corrected for wrong labels", found.value, found.upper, found.how)
     rows = pd.DataFrame([row], columns=result.comparison.columns)
     table = pd.concat([result.comparison, rows], ignore_index=True)

@@ -95,31 +95,24 @@ def row_terms(law: ErrorDistribution, times: LogTimes, eta: AnyArray, log_scale:
         log_failure = law.log_failure(z)
         slope = np.exp(np.minimum(law.log_density(z) - log_failure, 100.0))
         terms.set_one_end(i, log_failure, z, slope, slope * (law.score(z) - slope), inverse)
-    if len(times.between):
-        _add_between(terms, law, times, eta, inverse)
+    if len(i := times.between):
+        a = (times.lower[i] - eta[i]) * inverse
+        b = (times.upper[i] - eta[i]) * inverse
+        log_mass, weight_a, weight_b, score_a, score_b = law.at_interval(a, b)
+        # First and second derivatives in a and b; in log σ each end moves by itself times −1.
+        bend_aa = -weight_a * (score_a + weight_a)
+        bend_bb = weight_b * (score_b - weight_b)
+        bend_ab = weight_a * weight_b
+        slope = weight_b - weight_a
+        turn = b * weight_b - a * weight_a
+        along_a, along_b = bend_aa + bend_ab, bend_bb + bend_ab
+        terms.value[i] = log_mass
+        terms.e[i] = -inverse * slope
+        terms.s[i] = -turn
+        terms.ee[i] = inverse**2 * (along_a + along_b)
+        terms.es[i] = inverse * (slope + a * along_a + b * along_b)
+        terms.ss[i] = a * (a * bend_aa + 2.0 * b * bend_ab) + b * b * bend_bb + turn
     return terms
-
-
-def _add_between(
-    terms: RowTerms, law: ErrorDistribution, times: LogTimes, eta: AnyArray, inverse: float
-) -> None:
-    i = times.between
-    a = (times.lower[i] - eta[i]) * inverse
-    b = (times.upper[i] - eta[i]) * inverse
-    log_mass, weight_a, weight_b, score_a, score_b = law.at_interval(a, b)
-    # First and second derivatives in a and b; in log σ each end moves by itself times −1.
-    bend_aa = -weight_a * (score_a + weight_a)
-    bend_bb = weight_b * (score_b - weight_b)
-    bend_ab = weight_a * weight_b
-    slope = weight_b - weight_a
-    turn = b * weight_b - a * weight_a
-    along_a, along_b = bend_aa + bend_ab, bend_bb + bend_ab
-    terms.value[i] = log_mass
-    terms.e[i] = -inverse * slope
-    terms.s[i] = -turn
-    terms.ee[i] = inverse**2 * (along_a + along_b)
-    terms.es[i] = inverse * (slope + a * along_a + b * along_b)
-    terms.ss[i] = a * (a * bend_aa + 2.0 * b * bend_ab) + b * b * bend_bb + turn
 
 
 @dataclass(frozen=True)
