@@ -13,7 +13,7 @@ from fireassay.core.lazy import pd
 from fireassay.core.validation import check_labels
 from fireassay.core.words import percent
 from fireassay.curation.labelers.labeler import vote_counts
-from fireassay.curation.labelling import Pruning, coverage, dependence_graph, prune
+from fireassay.curation.labelling import Pruning, coverage, dependent_pairs, prune
 from fireassay.curation.votes import (
     ABSTAIN,
     VotePatterns,
@@ -186,8 +186,8 @@ def dependence_chart(result: Curation) -> Chart | None:
     """Chart of correlated labelling functions (pairs, or a matrix of many), or None."""
     threshold = result.settings.prune if result.settings.prune is not None else 0.5
     correlation = np.nan_to_num(result.table.pruning.correlation)
-    graph = dependence_graph(result.table.pruning.correlation, threshold)
-    pairs = sorted(graph.edges, key=lambda pair: -abs(correlation[pair]))
+    found = dependent_pairs(result.table.pruning.correlation, threshold)
+    pairs = sorted(found, key=lambda pair: -abs(correlation[pair]))
     if not pairs:
         return None
     kept = set(result.kept_lfs.tolist())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fireassay.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from fireassay.core.arrays import AnyArray, FloatArray, IntArray
 from fireassay.core.errors import ParameterError
 from fireassay.core.lazy import nx, pd
 from fireassay.core.validation import check_choice, check_integer, check_real
@@ -231,8 +231,11 @@ def prune(
     if drop_silent:
         alive[silent] = False
     removed_by = np.full(m, -1, dtype=np.int64)
-    if threshold is not None and _joined(correlation, threshold).any():
-        graph = dependence_graph(correlation, threshold)
+    pairs = [] if threshold is None else dependent_pairs(correlation, threshold)
+    if pairs:  # else networkx need not be loaded
+        graph: nx.Graph[int] = nx.Graph()
+        graph.add_nodes_from(range(m))
+        graph.add_edges_from(pairs)
         cliques = _clique_counts(graph, m)
         for chosen in sorted(range(m), key=lambda lf: (-cliques[lf], -covered[lf], lf)):
             if not alive[chosen]:
@@ -244,17 +247,11 @@ def prune(
     return Pruning(np.flatnonzero(alive), removed_by, silent, correlation)
 
 
-def _joined(correlation: FloatArray, threshold: float) -> BoolArray:
+def dependent_pairs(correlation: FloatArray, threshold: float) -> list[tuple[int, int]]:
+    """Pairs of labelling functions with ``|correlation|`` above the threshold."""
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.triu(np.abs(correlation) > threshold, k=1))
-
-
-def dependence_graph(correlation: FloatArray, threshold: float) -> nx.Graph[int]:
-    """Labelling functions as nodes, an edge where ``|correlation|`` is above the threshold."""
-    graph: nx.Graph[int] = nx.Graph()
-    graph.add_nodes_from(range(len(correlation)))
-    graph.add_edges_from((int(i), int(j)) for i, j in np.argwhere(_joined(correlation, threshold)))
-    return graph
+        joined = np.triu(np.abs(correlation) > threshold, k=1)
+    return [(int(i), int(j)) for i, j in np.argwhere(joined)]
 
 
 def coverage(patterns: VotePatterns) -> FloatArray:
