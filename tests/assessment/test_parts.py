@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from fireassay.assessment.context import Context, Cost
-from fireassay.assessment.parts.part import Part, PartAnswer
+from fireassay.assessment.parts.part import Part, PartAnswer, row_marks
 from fireassay.assessment.parts.table import PARTS, in_running_order
 from fireassay.assessment.run.loop import Run
 from fireassay.classifiers import as_classifier
@@ -87,3 +87,14 @@ def test_a_part_of_somebody_else_runs_after_those_it_takes_from(monkeypatch):
     report = Run(context, ["theirs", "accuracy"], settings).go()
     assert report["theirs"].estimates == report["accuracy"].estimates
     assert [part.status for part in report.parts] == ["done", "done"]
+
+
+def test_marks_of_rows_depend_on_values_alone():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 3)), rng.integers(-100, 100, 400)
+    marks = row_marks(X, y)
+    assert (row_marks(X, y.astype(np.int8)) == marks).all()
+    assert (row_marks(X, y.astype(str)) == marks).all()
+    again = row_marks(np.concatenate([X, X[:2]]), np.concatenate([y, y[:2]]))
+    assert (again[:400] == marks).all()
+    assert len(set(again.tolist())) == 402  # a copy is another row
