@@ -16,7 +16,7 @@ from fireassay.core import AssumptionWarning
 pytestmark = [pytest.mark.slow, pytest.mark.extras]
 _SENTENCE = re.compile(r'<p class="sentence">(.*?)</p>')
 _NUMBER = re.compile(r"\d[\d.,]*")
-_ATTACKED = re.compile(r"With \d+ tries and changes up to [\d./]+|held to \d+ %")  # conditions
+_ATTACKED = re.compile(r"With \d+ tries and changes up to [\d./]+|held to \d+ %|[\d.]+ expected")
 
 
 @pytest.fixture(scope="module")

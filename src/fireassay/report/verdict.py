@@ -80,7 +80,7 @@ class GateCheck:
     @property
     def name(self) -> str:
         """What people call the number within a sentence."""
-        said = (self.measure or Measure.undescribed(self.gate.number)).said
+        said = self.measure.said if self.measure else self.gate.number
         return said.removesuffix(", at most").removesuffix(", at least")
 
     @property
