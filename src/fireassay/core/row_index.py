@@ -15,9 +15,9 @@ _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
 class RowIndex:
-    """The places of a data set's rows; equal rows all have the place of the first one.
-    A cheap mark finds a place, and only rows that are equal in every byte count as found.
-    """
+    """The places of a data set's rows; equal rows all have the place of the first one."""
+
+    # A cheap mark finds a place, and only rows that are equal in every byte count as found.
 
     def __init__(self, rows: AnyArray, as_asked: Callable[[AnyArray], AnyArray] | None = None):
         self.rows = rows

@@ -133,8 +133,7 @@ def load(
     Args:
         path: npz, npy, csv, tsv, jsonl, json, parquet, feather, idx, one of these packed (gz, bz2,
             xz, zip), or a folder (or zip) with one folder of images per class.
-        label: Where the labels are: a column (tables), an array (npz), a file (npy, idx). None:
-            found by the usual names. False: none.
+        label: A column (tables), array (npz) or file (npy, idx). None: by usual names. False: none.
         id_column: Tables: the column of identifiers.
         group: Tables and npz: the column or array that says which rows belong together; no feature.
         weight, ignore, slices, columns: Tables: the column of weights, columns that are no

@@ -352,8 +352,7 @@ def within_tolerance(state: SearchState) -> bool:
 
 def tired(state: SearchState) -> bool:
     """Whether the last labels hit no more often than lots would among what is left."""
-    # Lots hit as often as the calibration candidates are wrong, mixed with ten rows' worth of what
-    # the confidences announce.
+    # Lots hit as often as calibration rows are wrong, mixed with ten rows of announced errors.
     last = state.asked_by("search")[-state.patience :] if state.patience else []
     if not state.patience or len(last) < state.patience:
         return False

@@ -133,10 +133,8 @@ def answer_numbers(probabilities: Probabilities) -> Float32Array:
 
 
 def input_numbers(values: Any, seed: int) -> Float32Array:
-    """Standardised numbers made of rows of any form, without labels.
-
-    Texts give TF-IDF components, wide arrays principal ones, tables numbers and categories.
-    """
+    """Standardised numbers made of rows of any form, without labels."""
+    # Texts give TF-IDF components, wide arrays principal ones, tables numbers and categories.
     if not is_frame(values) and np.ndim(values) == 1:
         numbers = _text_components([str(text) for text in values], seed)
     elif is_frame(values) or np.ndim(values) == 2:

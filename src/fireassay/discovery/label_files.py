@@ -149,10 +149,7 @@ class CsvLabel:
 def to_label(
     asked: Questions, items: Sequence[int], shown: ShownRows, pictures: Path
 ) -> Iterator[str]:
-    """Lines of a CSV file of items to label: id, what there is to see, and an empty label.
-
-    What the model said is not in it: whoever labels should not be led by it.
-    """
+    """Lines of a CSV file of items to label, which does not lead people by the model's answers."""
     yield _line(("id", *shown.columns, "label"))
     for item in items:
         cells = shown.cells(int(asked.rows[item]), pictures)
@@ -160,10 +157,7 @@ def to_label(
 
 
 def to_csv(asked: Questions, answers: Sequence[GivenAnswer]) -> Iterator[str]:
-    """Lines of a CSV file, one answer each, that no spreadsheet takes for formulas.
-
-    The model's answer is only there for answered items.
-    """
+    """Lines of a CSV file, one answer each, that no spreadsheet takes for formulas."""
     found = consensus(answers)
     yield _line(COLUMNS)
     for answer in answers:
@@ -192,12 +186,10 @@ def to_csv(asked: Questions, answers: Sequence[GivenAnswer]) -> Iterator[str]:
 def from_csv(
     asked: Questions, text: str, annotator: str, shown: ShownRows | None = None
 ) -> list[CsvLabel]:
-    """Labels of a CSV file with the columns ``label`` and ``row`` or ``id``.
-
-    ``annotator`` and ``comment`` may be columns, too; rows without a label, skips and resolutions
-    are left out. All rows are checked before anything is kept; where the file shows features, they
-    must be those of its ids, so that a file of another run is not taken for this one's.
-    """
+    """Labels of a CSV file with the columns ``label`` and ``row`` or ``id``."""
+    # ``annotator`` and ``comment`` may be columns, too; rows without a label, skips and resolutions
+    # are left out. All rows are checked before anything is kept. Features that the file shows must
+    # be those of its ids, so that a file of another run is not taken for this one's.
     text = text.removeprefix("\ufeff")
     separator = max(",;\t", key=text.split("\n", 1)[0].count)
     reader = csv.DictReader(io.StringIO(text), delimiter=separator)

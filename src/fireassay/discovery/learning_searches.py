@@ -69,10 +69,8 @@ _STEPS = 25
 def logistic_chances(
     features: FloatArray, rows: IntArray, wrong: FloatArray, penalty: float = 1.0
 ) -> FloatArray:
-    """Chance of an error for every row, learnt from the labelled ``rows`` by Newton's method.
-
-    Features are standardised over all rows; the intercept is not penalised.
-    """
+    """Chance of an error for every row, learnt from the labelled ``rows`` by Newton's method."""
+    # Features are standardised over all rows; the intercept is not penalised.
     spread = features.std(axis=0)
     standard = (features - features.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     design = np.column_stack([np.ones(len(features)), standard])

@@ -118,8 +118,7 @@ class Space:
 def spread(features: ArrayLike, queried: ArrayLike) -> float:
     """Mean distance from a row to the nearest queried row, over the largest distance.
 
-    Lower means that the queries are spread more evenly. Eq. 6 of Bennette, Maurer and Sisti 2021,
-    scaled to [0, 1]; NaN without queries.
+    Lower means more even. Eq. 6 of Bennette, Maurer and Sisti 2021, in [0, 1]; NaN without queries.
 
     Args:
         features: Shape (n, d); `principal_components` of the inputs, for example.

@@ -58,8 +58,7 @@ def class_order(
 ) -> ClassOrder:
     """The order of the columns that fits the labels, and tests against answers dealt at random."""
     # The order with the largest mean recall on one half counts if on the other half it is right,
-    # and finds classes, twenty points more often, with McNemar's exact p below .001 (groups: sign
-    # test).
+    # and finds classes, twenty points more often, by McNemar's exact p (groups: signs) below .001.
     truth, said = np.asarray(y, dtype=np.int64), np.asarray(predicted, dtype=np.int64)
     k = check_integer(n_classes, "n_classes", low=2)
     check_lengths(y=len(truth), predicted=len(said))
