@@ -85,6 +85,14 @@ def test_what_is_no_usable_classifier_is_refused_by_name(estimator: Any, message
         fa.as_classifier(estimator)
 
 
+@pytest.mark.parametrize("classes", [np.int64(7), np.array(7), np.array([[0, 1]])])
+def test_classes_that_are_no_list_are_refused(classes: Any) -> None:
+    estimator = LogisticRegression().fit(X, y)
+    estimator.classes_ = classes
+    with pytest.raises(ModelError, match="two classes, in one list"):
+        fa.as_classifier(estimator)
+
+
 def test_an_estimator_without_probabilities_works_with_labels() -> None:
     estimator = LinearSVC(max_iter=5000).fit(X, NAMES[y])
     classifier = fa.as_classifier(estimator, output="labels")

@@ -300,9 +300,11 @@ def test_a_parquet_file_with_a_column_twice_is_refused_in_words(tmp_path):
     from pyarrow import parquet
 
     twice = pa.Table.from_arrays([pa.array(["u", "v"]), pa.array(["w", "x"])], names=["a", "a"])
-    parquet.write_table(twice, tmp_path / "a.parquet")
-    with pytest.raises(DataError, match="each column once"):
-        load(tmp_path / "a.parquet")
+    lists = pa.Table.from_arrays([pa.array(["u", "v"]), pa.array([[1], [2]])], names=["a", "a"])
+    for table in (twice, lists):
+        parquet.write_table(table, tmp_path / "a.parquet")
+        with pytest.raises(DataError, match="each column once"):
+            load(tmp_path / "a.parquet")
 
 
 def test_features_that_are_one_number_are_refused_in_words(tmp_path):

@@ -47,7 +47,8 @@ def read_parquet(path: str | Path, *, max_bytes: int = MAX_BYTES) -> pd.DataFram
                     f"{path} must have columns of values, pictures or lists of numbers.",
                     got=f"{nested[0]!r} is nested",
                 )
-            if len({column.path for column in columns}) < len(columns):
+            once = len(set(arrow.names)) == len(arrow.names)
+            if not once or len({column.path for column in columns}) < len(columns):
                 raise DataError(f"{path} must have each column once.", got="a name twice")
             groups = (file.metadata.row_group(i) for i in range(file.metadata.num_row_groups))
             pages = sum(group.total_byte_size for group in groups)

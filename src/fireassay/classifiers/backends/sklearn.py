@@ -179,10 +179,11 @@ def _classes_of(estimator: Any) -> tuple[Any, ...] | None:
             got=f"{type(estimator).__name__} with {len(classes)} outputs",
             do="Multi-output models are not supported; wrap one output in a function.",
         )
-    labels = tuple(np.asarray(classes).tolist())
-    if len(labels) < 2:
-        raise ModelError("A classifier must have at least two classes.", got=f"only {labels!r}")
-    return labels
+    labels = np.asarray(classes)
+    if labels.ndim != 1 or len(labels) < 2:
+        got = f"only {labels.tolist()!r}"
+        raise ModelError("A classifier must have at least two classes, in one list.", got=got)
+    return tuple(labels.tolist())
 
 
 def _one_job(estimator: Any) -> Any:
