@@ -25,6 +25,7 @@ from fireassay.core import (
 from fireassay.core.arrays import FloatArray, is_frame
 from fireassay.core.evidence import AssumptionStatus
 from fireassay.core.groups import largest_group
+from fireassay.core.mapped import stay_bytes
 from fireassay.core.validation import check_class_indices
 from fireassay.core.words import percent
 from fireassay.data import DataSet
@@ -164,7 +165,7 @@ def copies_of_test_rows(context: Context) -> ExactCopies | None:
 
     def look() -> ExactCopies:
         rows = data.X if data.rows.is_plain else data.view()  # a view of all is a copy of all
-        return exact_copies(rows)
+        return exact_copies(rows.stored if stay_bytes(rows) else rows)
 
     found: ExactCopies = context.of_data("exact copies", context.digest(data), look)
     return found
