@@ -164,7 +164,7 @@ def copies_of_test_rows(context: Context) -> ExactCopies | None:
         return None
 
     def look() -> ExactCopies:
-        rows = data.X if data.rows.is_plain else data.view()  # a view of all is a copy of all
+        rows: Any = data.X if data.rows.is_plain else data.view()  # a view of all copies all
         return exact_copies(rows.stored if stay_bytes(rows) else rows)
 
     found: ExactCopies = context.of_data("exact copies", context.digest(data), look)
