@@ -175,10 +175,7 @@ class Program(typer.Typer):
     """The program; options of shell completion are there before the first command alone."""
 
     def __call__(self, *args: Any, **more: Any) -> Any:
-        """Run: a command named at once is spared the library that reads those two options.
-
-        A crash ends with 70.
-        """
+        """Run; a command named at once is spared the options' library, a crash ends with 70."""
         words = args[0] if args and args[0] is not None else sys.argv[1:]
         self._add_completion = not words or words[0].startswith("-")
         try:
@@ -186,6 +183,8 @@ class Program(typer.Typer):
         except Exception:  # noqa: BLE001  Python ends with 1, which says: a limit is not met
             traceback.print_exc()
             sys.exit(CRASHED)
+        finally:
+            self._add_completion = True
 
 
 app = Program(
