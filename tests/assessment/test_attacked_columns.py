@@ -87,8 +87,8 @@ def test_every_row_that_fooled_the_model_keeps_to_the_rules(tmp_path, monkeypatc
     assert (after["dose"] > before["dose"] + TINY).any()
     assert (moved > TINY).any()
     evidence = found.result.evidence()
-    assert "ℓ∞ ≤ 0.1 of each column's 5 % to 95 % range" in evidence.sentence
-    assert "With 50 tries" in evidence.sentence
+    assert "ℓ∞ ≤ 0.1 of each column's 5 % to 95 % range" in evidence.headline
+    assert "With 50 tries and changes up to 0.1 of a column's range" in evidence.sentence
     said = {name: rule for name, rule, _ in evidence.tables["moved_columns"].rows}
     assert said["age"] == "fixed"
     assert said["visits"] == "integer, by at most 1"

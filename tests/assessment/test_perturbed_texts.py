@@ -61,7 +61,8 @@ def test_rows_fall_to_the_first_change_that_fools_the_model():
     standing = 1 - said[right].mean()
     assert survival.estimates["standing_share"].value == pytest.approx(standing)
     assert survival.estimates["standing_share"].n == right.sum()
-    assert "perturbed" in survival.headline
+    assert "within the changes of the given function" in survival.headline
+    assert "changes made by the given function, attackers" in survival.sentence
     assert "perturbed-texts-keep-their-meaning" in [a.id for a in survival.assumptions]
     shown = survival.samples[0]
     assert shown.text[0][0] == "lousy"

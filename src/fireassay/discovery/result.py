@@ -291,6 +291,8 @@ def _answer(
         which = "worse"
     else:
         which = "open" if estimates["sdr"].value > 1 else "fewer"
+    if which in ("open", "fewer"):
+        name = "errors_found"
     counts = {
         "found": f"{estimates['errors_found'].value:.0f}",
         "expected": f"{estimates['errors_expected'].value:.1f}",

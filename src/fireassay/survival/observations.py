@@ -212,6 +212,8 @@ def _reason(words: str) -> tuple[str, str]:
 def _changes_in_words(table: pd.DataFrame, of_what: str) -> str:
     """The changes that were allowed, for a sentence, e.g. ``up to 0.1 per value``."""
     eps = float(table["eps"].max())
+    if set(table["attack"]) == {"perturbed"}:
+        return "made by the given function"
     if set(table["norm"]) != {"linf"} or eps == np.inf:
         return f"within {_sizes_in_words(table, of_what)}"
     whole = " of a column's range" if "column" in of_what else of_what or " per value"
@@ -220,6 +222,8 @@ def _changes_in_words(table: pd.DataFrame, of_what: str) -> str:
 
 def _sizes_in_words(table: pd.DataFrame, of_what: str) -> str:
     """The changes that were allowed, e.g. ``ℓ∞ ≤ 0.1``."""
+    if set(table["attack"]) == {"perturbed"}:
+        return "the changes of the given function"
     kinds = table[["norm", "eps"]].drop_duplicates()
     sizes = {
         f"{_NORMS.get(norm, norm)} ≤ {_size(float(eps))}{of_what}"
