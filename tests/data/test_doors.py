@@ -179,3 +179,8 @@ def test_a_packed_file_that_grows_too_large_is_refused(tmp_path):
     assert column_names(tmp_path / "a.csv.gz") == ("x", "y")
     with pytest.raises(DataError, match="unpack"):
         load(tmp_path / "a.csv.gz", max_bytes=1000)
+
+
+def test_digits_of_another_script_are_text(tmp_path):
+    (tmp_path / "a.csv").write_text('size;label\n"٣";a\n"٤";b\n"٣";a\n"٤";b\n', "utf-8")
+    assert load(tmp_path / "a.csv").X.iloc[0, 0] == "٣"

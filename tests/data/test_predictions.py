@@ -570,3 +570,19 @@ def test_a_million_rows(tmp_path):
     found = read_predictions(tmp_path / "file.parquet")
     assert time.process_time() - start < 8
     np.testing.assert_array_equal(found.answers, answers)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("y_true,y_pred,p\na,a,.9\na,a,.8\n", "needs two classes"),
+        ('y_true,p\n1,"[1, 2]"\n0,99%\n', "must hold numbers"),
+        ("y_pred\n1\n0\n", "separated by comma"),
+        ('p_a,b\n"[1,2]","[3,4]"\n', "must hold the truth"),
+        ('y_true;p\n"٣";"٣"\n"٤";"٤"\n', "probabilities, or a column of answers"),
+    ],
+)
+def test_files_made_by_grammar_are_refused_in_words(tmp_path, text, message):
+    (tmp_path / "a.csv").write_text(text, "utf-8")
+    with pytest.raises(DataError, match=message):
+        read_predictions(tmp_path / "a.csv")

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
+import fireassay as fa
 from fireassay.core import Estimate, Evidence, Provenance, codec
 from fireassay.core.lazy import is_installed
 from fireassay.data import load
@@ -93,6 +94,14 @@ SAVED = {
     "X": X,
     "frame": pd.DataFrame({"a": [1]}),
 }
+
+
+def judged(folder, content):
+    path = folder / "fuzzed.csv"
+    path.write_bytes(content)
+    fa.judge(path)
+
+
 IDX = bytes([0, 0, 8, 3]) + struct.pack(">3I", 2, 2, 2) + bytes(range(8))
 CSV = b"a,b,label\n1,u,cat\n2.5,v,dog\n3,u,cat\n"
 READERS = {
@@ -100,6 +109,7 @@ READERS = {
     "npy in npz": (inner_npy, npy(X)),
     "npy": (from_file(".npy"), npy(X)),
     "csv": (from_file(".csv"), CSV),
+    "predictions": (judged, b"y_true,y_pred,p,ward\n1,1,.9,a\n0,0,.2,b\n1,0,.4,a\n0,0,.1,b\n"),
     "png": (image, png()),
     "idx": (from_file("-idx3-ubyte"), IDX),
     "idx.gz": (from_file("-idx3-ubyte.gz"), gzip.compress(IDX, mtime=0)),

@@ -67,6 +67,49 @@ def csv(chance: Chance) -> bytes:
     )
 
 
+_ROLES = (
+    "y_true",
+    "label",
+    "y_pred",
+    "p",
+    "p_a",
+    "p_b",
+    "0",
+    "1",
+    "score",
+    "patient",
+    "time",
+    "id",
+)
+_CELLS = ("a", "b", "0", "1", "2", "0.5", ".25", "1.0", "1e309", "nan", "", "\u0663", "-1", "true")
+_ODD_CELLS = ("99%", "1,5", "LABEL_1", "\\N", "2026-01-01", "\x00", " ", "inf", "[0.2, 0.8]")
+
+
+def predictions(chance: Chance) -> bytes:
+    """Truths, answers and probabilities as people write them; some cells are something else."""
+    names = chance.sample((*_ROLES[4:], "b", "weight", "ward"), chance.randrange(5))
+    names += chance.choice((["y_true", "y_pred"], ["y_true", "p"], ["label", "y_pred", "p"], ["p"]))
+    usual = {name: chance.sample(_CELLS, chance.randrange(1, 4)) for name in names}
+    if chance.random() < 0.7:
+        classes, shares = (
+            chance.choice((("0", "1"), ("a", "b"), ("1", "2", "3"))),
+            (".1", "0.5", "1"),
+        )
+        alike = {n: shares if n[0] in "ps" and n != "patient" else classes for n in names}
+        usual = {
+            name: [*alike[name], *chance.sample(("", "nan"), chance.randrange(2))] for name in names
+        }
+    odd = chance.choice((0, 0, 0.05, 0.3))
+    rows = [
+        ",".join(
+            f'"{chance.choice(_ODD_CELLS if chance.random() < odd else usual[name])}"'
+            for name in names
+        )
+        for _ in range(chance.choice((1, 2, 5, 20, 60)))
+    ]
+    return "\n".join([",".join(names), *rows]).encode()
+
+
 def parquet(chance: Chance) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -291,6 +334,7 @@ def grammars() -> dict[str, Callable[[], Callable[[Chance], bytes]]]:
         "npy in npz": lambda: npy,
         "npy": lambda: npy,
         "csv": lambda: csv,
+        "predictions": lambda: predictions,
         "png": lambda: png,
         "votes": lambda: npy,
         "parquet": lambda: parquet,

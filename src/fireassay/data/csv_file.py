@@ -21,7 +21,7 @@ from fireassay.core.lazy import pd
 _DIALECTS = (",", ";", "\t", "|")
 _NUMBER = re.compile(r"-\d+(\.\d*)?([eE][-+]?\d+)?", re.ASCII)  # starts like a formula
 _MEASURED = re.compile(r"[-+]?\d*\.\d+(e[-+]?\d+)?", re.ASCII | re.IGNORECASE)
-_WITH_COMMA = r"-?\d*,?\d+(?:[eE]-?\d+)?"
+_WITH_COMMA = r"-?[0-9]*,?[0-9]+(?:[eE]-?[0-9]+)?"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 _MOST_NAMED = 5
 _PIECE_BYTES = 2**20

@@ -143,6 +143,12 @@ def _read_one(
     told: bool,
     weak: list[str],
 ) -> Scores:
+    if len(names) < 2:
+        raise DataError(
+            f"The probability {column!r} needs two classes in truths and answers.",
+            got=", ".join(map(str, names)) or "none",
+            do=f"Name both classes (--classes A,B), or type {NO}.",
+        )
     at = None if positive is None else list(names).index(positive)
     how = " (as told)" if told else ""
     if len(names) > 2:
@@ -216,8 +222,8 @@ def _separated(s: FloatArray, yes: AnyArray, cut: float | None = None) -> bool:
 def _unclear(column: str, names: Sequence[Any]) -> DataError:
     return DataError(
         f"The class whose probability {column!r} is must be known.",
-        got=f"the classes {names[0]} and {names[1]}",
-        do=f"Type --positive {names[0]} or --positive {names[1]}.",
+        got=f"the classes {' and '.join(map(str, names[:2]))}",
+        do=f"Type {' or '.join(f'--positive {name}' for name in names[:2])}.",
     )
 
 

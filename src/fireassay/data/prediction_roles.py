@@ -205,15 +205,15 @@ class Reading:
             free = [str(c) for c in self.frame if c not in self.taken.values()]
             if len(self.frame.columns) == 1 and not self.tables:
                 need = "Columns must be separated by comma, semicolon, tab or |."
-                raise DataError(need, got=f"one column: {free[0][:60]}")
-            said = self.taken.get("answer", free[0])
-            values = {*map(_key, self.frame[said].dropna().unique())}
+                raise DataError(need, got=f"one column: {str(self.frame.columns[0])[:60]}")
+            said = [c for c in (self.taken.get("answer"), *free) if c is not None][:1]
+            values = {_key(v) for c in said for v in self.frame[c].dropna().unique()}
             likely = [c for c in free if 2 <= self.frame[c].nunique() <= _MOST_SLICES]
             alike = {c: {*map(_key, self.frame[c].dropna().unique())} & values for c in likely}
             likely.sort(key=lambda c: not alike[c])
             raise DataError(
                 "A column must hold the truth.",
-                got=f"the columns {shown(free, 12)}",
+                got=f"the columns {shown(free, 12)}" if free else "no other column",
                 do=f"Type --truth {' or --truth '.join(likely[:3]) or 'COLUMN'}.",
             )
 

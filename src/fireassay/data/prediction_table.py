@@ -25,8 +25,8 @@ from fireassay.data.table_file import read_json
 # What stands for a missing cell. "None" and "none" are names that a class may have.
 _MISSING = ("", "NA", "\\N", "<NA>", "N/A", "#N/A", "NaN", "nan", "NULL", "null")
 _WINDOWS = "cp1252"  # what spreadsheets write where they do not write UTF-8
-_COMMA = re.compile(r"-?\d*,?\d+([eE][-+]?\d+)?")
-_SMALL = re.compile(r"[01](,\d+([eE][-+]?\d+)?)?")  # 1,234 may be a thousand and more
+_COMMA = re.compile(r"-?[0-9]*,?[0-9]+([eE][-+]?[0-9]+)?")
+_SMALL = re.compile(r"[01](,[0-9]+([eE][-+]?[0-9]+)?)?")  # 1,234 may be a thousand and more
 _LISTED = re.compile(r"[\[(][-+.,;\seE\d]*[\])]")  # a list as Spark, pandas and numpy write it
 _KNOWN = "csv, tsv, txt, parquet, jsonl, json lines, npz, a frame, or - for standard input"
 
@@ -110,7 +110,9 @@ def _numbers(column: pd.Series[Any], comma: re.Pattern[str]) -> pd.Series[Any]:
     cells = cells.astype(str).str.strip()
     if percent and cells.str.endswith("%").all():
         cells = cells.str.removesuffix("%").str.strip()
-    if not cells.str.fullmatch(comma.pattern + r"|-?\d*\.\d+" if percent else comma.pattern).all():
+    if not cells.str.fullmatch(
+        comma.pattern + r"|-?[0-9]*\.[0-9]+" if percent else comma.pattern
+    ).all():
         return column
     read = pd.to_numeric(cells.str.replace(",", ".")).astype(np.float64)
     return (read / 100.0 if percent else read).reindex(column.index)
@@ -167,7 +169,10 @@ def _table_of(name: str, known: pd.Series[Any], index: Any) -> AnyArray:
 
 
 def _list_of_text(text: str) -> list[float]:
-    return [float(part) for part in re.split(r"[\s,;]+", text.strip(" []()")) if part]
+    try:
+        return [float(part) for part in re.split(r"[\s,;]+", text.strip(" []()")) if part]
+    except ValueError as error:
+        raise DataError("A list must hold numbers.", got=repr(text[:40])) from error
 
 
 def _by_class(value: Any) -> Any:
