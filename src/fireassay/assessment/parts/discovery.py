@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # With fewer rows a temperature would be noise; the model's own confidences are used then.
 _LEAST_FOR_CALIBRATION = 50
-_MOST_SEARCHED = 10_000
+_MOST_SEARCHED = _MOST_CALIBRATED = 10_000
 
 
 class Settings(Section):
@@ -58,7 +58,7 @@ class Settings(Section):
         default=0.0, ge=0, le=0.5, description="Share of the budget for random rows, to compare."
     )
     calibration_share: float = Field(
-        default=0.25, ge=0, le=0.5, description="Share of the labelled rows that are known first."
+        default=0.25, ge=0, le=0.5, description="Share of the labels known first, to 10,000 rows."
     )
     drawn: int = Field(
         default=50,
@@ -107,7 +107,7 @@ def cost(context: Context, settings: Settings) -> Cost:
 
 def calibration_rows(context: Context, settings: Settings) -> int:
     """Labelled rows that a temperature is fitted on, before the others are searched."""
-    wanted = int(settings.calibration_share * len(context.test))
+    wanted = min(int(settings.calibration_share * len(context.test)), _MOST_CALIBRATED)
     return wanted if wanted >= _LEAST_FOR_CALIBRATION else 0
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from fireassay.assessment.config import Config
 from fireassay.assessment.context import Context, load_context
 from fireassay.assessment.run.asked_once import FILE, Meter, meter_of
-from fireassay.assessment.run.first_look import FirstLook
+from fireassay.assessment.run.first_look import CHALLENGED, DRAWS, FirstLook
 from fireassay.assessment.run.folder import DIGESTS, FILES, note, noted, read_noted
 from fireassay.assessment.run.reproducibility import ROUNDING
 from fireassay.classifiers.base import BaseClassifier, innermost
@@ -31,10 +31,8 @@ from fireassay.data.rows import taken
 from fireassay.engine import RunStore
 from fireassay.report import Report
 
-_LEAST_SURE: Final = 8
-_BY_LOT: Final = 8
+_LEAST_SURE = _BY_LOT = CHALLENGED // 2
 _TOLERANCE: Final = 1e-3  # of a probability
-_DRAWS: Final = 4  # of each row, of a model that answers at random
 _LEVEL: Final = 1e-4
 _KEPT, _TIMES, RECORDED = "challenge", "models exchanged", "recorded answers"
 _SEEN: Final = (
@@ -127,15 +125,15 @@ def _chosen(look: FirstLook, context: Context) -> dict[str, Any] | None:
     kept = {"test": context.digest(context.test), "seed": context.seed, "rows": numbers.tolist()}
     if not context.stochastic:
         return {**kept, "answers": answers[places].tolist()}
-    draws = _DRAWS * len(numbers)
+    draws = DRAWS * len(numbers)
     if look.room is not None and look.room < draws:
         return None
     return {**kept, "draws": _drawn(context, numbers)}
 
 
 def _drawn(context: Context, rows: IntArray) -> list[list[int]]:
-    X = taken(context.test.X, np.tile(rows, _DRAWS))
-    labels = answers_again(context.model, X).argmax(axis=1).reshape(_DRAWS, -1)
+    X = taken(context.test.X, np.tile(rows, DRAWS))
+    labels = answers_again(context.model, X).argmax(axis=1).reshape(DRAWS, -1)
     return np.sort(labels, axis=0).T.tolist()  # type: ignore[no-any-return]
 
 
@@ -155,7 +153,7 @@ def _compared(
     if kept is None or kept["test"] != context.digest(context.test):
         return ModelCheck()
     rows = np.array(kept["rows"], dtype=np.int64)
-    needed = len(rows) * (_DRAWS if "draws" in kept else 1)
+    needed = len(rows) * (DRAWS if "draws" in kept else 1)
     if most is not None and most - meter.rows < needed:
         return ModelCheck(
             "not compared", f"Model not compared: the budget has no room for {needed} rows."

@@ -28,6 +28,8 @@ from fireassay.core.errors import FireassayWarning
 from fireassay.engine.answer_file import AnswerFile
 from fireassay.engine.progress import ProgressBar
 
+CHALLENGED: Final = 16  # rows that tell later whether the model is another one
+DRAWS: Final = 4  # of each of them, of a model that answers at random
 _AT_THE_END: Final = 16  # rows
 _SPARE: Final = 8  # under a budget rows are asked again if that takes one in so many that are left
 FEW_ROWS: Final = 4  # of a call with few, as a plan prices it
@@ -112,7 +114,9 @@ class FirstLook:
             return
         order = generator(self.seed, "first look").permutation(rows[at])
         start, size, each = 0, min(_FIRST_ROWS, most), 0.0
-        while start < len(order) and time.monotonic() + size * each < until:
+        owed = CHALLENGED * (DRAWS if self.stochastic else 1)  # asked again after the look
+        owed += 0 if self.is_checked else self.repeats
+        while start < len(order) and time.monotonic() + (size + owed) * each < until:
             cut, began = np.sort(order[start : start + size]), time.monotonic()
             yield cut
             each = (time.monotonic() - began) / len(cut)
