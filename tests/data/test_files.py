@@ -307,6 +307,14 @@ def test_a_parquet_file_with_a_column_twice_is_refused_in_words(tmp_path):
             load(tmp_path / "a.parquet")
 
 
+@pytest.mark.parametrize("names", ["class_names", "feature_names"])
+@pytest.mark.parametrize("value", [np.int64(7), np.longdouble(0.5)])
+def test_names_that_are_one_number_are_refused_in_words(tmp_path, names, value):
+    np.savez(tmp_path / "a.npz", X=np.eye(4), y=np.array(["a", "b"] * 2), **{names: value})
+    with pytest.raises(DataError):
+        load(tmp_path / "a.npz")
+
+
 def test_features_that_are_one_number_are_refused_in_words(tmp_path):
     np.savez(tmp_path / "a.npz", X=np.float64(3.0), y=np.arange(4), patient_id=np.arange(4))
     with pytest.raises(DataError):
