@@ -37,7 +37,8 @@ def main() -> None:
             while (lease := queue.lease(name, name)) is not None:
                 truth = int(pool.y[queue.queue.rows[lease.item]])
                 slip = name == "careless" and careless.random() < 0.1
-                queue.answer(lease.token, (truth + 1) % 10 if slip else truth, "", skip=False)
+                label = (truth + 1) % 10 if slip else truth
+                queue.book.answer(queue.queue, lease.token, label)
         status = queue.status()
         workspace.close()
 
