@@ -89,5 +89,5 @@ def not_answered(parts: Sequence[Evidence]) -> list[str]:
     if not asked & set(QUESTIONS):
         return told
     return told + [
-        f"{name}: not asked, needs {needs}" for name, needs in OPENS.items() if name not in asked
+        f"{name}: not asked; it takes {needs}" for name, needs in OPENS.items() if name not in asked
     ]
