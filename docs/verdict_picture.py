@@ -10,7 +10,7 @@ import shutil
 import sys
 from pathlib import Path
 
-SIZE = {"width": 1160, "height": 760}
+SIZE = {"width": 1160, "height": 1060}
 
 
 def picture(page: Path) -> bytes:
@@ -25,7 +25,7 @@ def picture(page: Path) -> bytes:
         opened.goto(page.resolve().as_uri())
         taken = opened.screenshot()
         browser.close()
-    small = Image.open(io.BytesIO(taken)).convert("RGB")
+    small = Image.open(io.BytesIO(taken)).convert("RGB").quantize(255, dither=Image.Dither.NONE)
     written = io.BytesIO()
     small.save(written, format="PNG", optimize=True)
     return written.getvalue()
