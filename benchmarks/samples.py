@@ -44,9 +44,9 @@ def model(X):
 def write_run(folder, n):
     """A run on some of the rows; then the table of all of them, with the model's real answers."""
     from fireassay.assessment.context import Context
-    from fireassay.assessment.parts.table import settings_models
     from fireassay.assessment.parts.accuracy import AnsweredRows
     from fireassay.assessment.parts.part import row_marks
+    from fireassay.assessment.parts.table import settings_models
     from fireassay.assessment.run.loop import Run
     from fireassay.assessment.samples.table import write_samples
     from fireassay.classifiers import as_classifier
