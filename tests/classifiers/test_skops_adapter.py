@@ -4,6 +4,7 @@ import copy
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -344,3 +345,23 @@ def test_no_honest_estimator_of_scikit_learn_has_foreign_attributes() -> None:
 
 def skops_types(content: bytes) -> list[str]:
     return list(skops_io.get_untrusted_types(data=content))
+
+
+@pytest.mark.parametrize("name", ["nodes", "values"])
+def test_a_tree_whose_array_has_no_dimension_is_refused_before_it_is_made(
+    tmp_path: Path, name: str
+) -> None:
+    path = saved(DecisionTreeClassifier(max_depth=2).fit(X, y), tmp_path / "m.skops")
+    with zipfile.ZipFile(path) as archive:
+        members = {entry: archive.read(entry) for entry in archive.namelist()}
+    held = re.findall(
+        rb'"' + name.encode() + rb'": \{[^}]*"file": "([^"]+)"', members["schema.json"]
+    )
+    flat = io.BytesIO()
+    np.save(flat, np.array(1.5))
+    members[held[0].decode()] = flat.getvalue()
+    with zipfile.ZipFile(path, "w") as archive:
+        for entry, content in members.items():
+            archive.writestr(entry, content)
+    with pytest.raises(ModelError, match="a tree whose arrays do not fit"):
+        fa.as_classifier(path)

@@ -34,18 +34,22 @@ def check_sizes(content: bytes) -> None:
             raise _refused("two entries of one name")
         if sizes.get(_SCHEMA, 0) > _MOST_SCHEMA_BYTES:
             raise _refused(f"a {_SCHEMA} of {sizes[_SCHEMA] / 2**20:,.0f} MiB")
-        named = list(_named_files(json.loads(archive.read(_SCHEMA))))
+        schema = json.loads(archive.read(_SCHEMA))
+        named = [node["file"] for node in _nodes(schema) if isinstance(node.get("file"), str)]
         if missing := set(named) - set(sizes):
             raise _refused(f"no entry {min(missing)!r}, which its schema names")
         unpacked = sum(sizes.values()) + sum(sizes[name] for name in named)
         if unpacked > MOST_BYTES:
             raise _refused(f"{len(content):,} bytes that unpack to {unpacked:,}")
-        for name in sorted(set(named)):
-            if name.endswith(".npy"):
-                _check_header(archive, name, sizes[name])
+        shapes = {
+            name: _shape(archive, name, sizes[name])
+            for name in sorted(set(named))
+            if name.endswith(".npy")
+        }
+        _check_trees(schema, shapes)
 
 
-def _named_files(schema: Any) -> Iterator[str]:
+def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
     pending = [schema]
     while pending:
         node = pending.pop()
@@ -53,11 +57,36 @@ def _named_files(schema: Any) -> Iterator[str]:
             pending.extend(node)
         elif isinstance(node, dict):
             pending.extend(node.values())
-            if isinstance(node.get("file"), str):
-                yield node["file"]
+            yield node
 
 
-def _check_header(archive: zipfile.ZipFile, name: str, size: int) -> None:
+def _check_trees(schema: Any, shapes: dict[str, tuple[int, ...]]) -> None:
+    """Refuse trees whose arrays have other dimensions: scikit-learn reads them unchecked."""
+    trees = [node for node in _nodes(schema) if node.get("__loader__") == "TreeNode"]
+    known: dict[Any, Any] = {}
+    twice = set()  # skops takes the first node of an identifier for all others
+    for node in _nodes(schema) if trees else ():
+        first = known.setdefault(key := str(node.get("__id__")), node)
+        both = first.get("__loader__") == node.get("__loader__") == "TreeNode"  # each is checked
+        if first != node and not both:
+            twice.add(key)
+    for tree in trees:
+        try:
+            n_features, n_classes, n_outputs = tree["__reduce__"]["args"]["content"]
+            held = tree["content"]["content"]
+            dimensions = [len(shapes[held[name]["file"]]) for name in ("nodes", "values")]
+            outputs = json.loads(n_outputs["content"])
+            fits = dimensions == [1, 3] and shapes[n_classes["file"]] == (outputs,)
+            whole = isinstance(json.loads(n_features["content"]), int) and outputs > 0
+        except (KeyError, TypeError, ValueError) as error:
+            raise _refused("a tree of another form") from error
+        if not (fits and whole) or any(
+            str(n["__id__"]) in twice for n in _nodes(tree) if "__id__" in n
+        ):
+            raise _refused("a tree whose arrays do not fit")
+
+
+def _shape(archive: zipfile.ZipFile, name: str, size: int) -> tuple[int, ...]:
     """An array's declared shape must be as large as its bytes: numpy believes the shape."""
     with archive.open(name) as file:
         head = io.BytesIO(file.read(_MOST_HEADER_BYTES))
@@ -69,6 +98,7 @@ def _check_header(archive: zipfile.ZipFile, name: str, size: int) -> None:
     declared = math.prod(shape) * dtype.itemsize
     if dtype.itemsize == 0 or dtype.hasobject or declared != size - head.tell():
         raise _refused(f"the array {name!r}, {dtype} of shape {shape}, in {size:,} bytes")
+    return tuple(shape)
 
 
 def _refused(got: str) -> ModelError:
